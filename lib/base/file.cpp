@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace netcl::base {
+
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 16;
+
+bool is_standard_stream(std::string_view path) {
+  return path.empty() || path == "-";
+}
+
+[[noreturn]] void throw_io(std::string_view path, std::string_view action, int error) {
+  throw IoError(display_path(path) + ": " + std::string(action) + ": " + std::strerror(error));
+}
+
+int open_for_reading(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    throw_io(path, "cannot open", errno);
+  }
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+    ::close(fd);
+    throw IoError(path + ": is a directory; give a file");
+  }
+  return fd;
+}
+
+size_t read_some(int fd, const std::string& path, char* data, size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(fd, data, size);
+    if (got >= 0) {
+      return static_cast<size_t>(got);
+    }
+    if (errno != EINTR) {
+      throw_io(path, "cannot read", errno);
+    }
+  }
+}
+
+std::string read_all(int fd, const std::string& path) {
+  std::string bytes;
+  size_t used = 0;
+  for (;;) {
+    if (bytes.size() - used < kBufferBytes) {
+      bytes.resize(std::max(bytes.size() * 2, size_t{4} * kBufferBytes));
+    }
+    const size_t got = read_some(fd, path, bytes.data() + used, bytes.size() - used);
+    if (got == 0) {
+      bytes.resize(used);
+      return bytes;
+    }
+    used += got;
+  }
+}
+
+// Names of unfinished temporary files, in fixed storage so that a signal handler can walk them.
+struct TemporaryName {
+  std::atomic<bool> used{false};
+  std::atomic<bool> ready{false};
+  std::array<char, 4096> path{};
+};
+std::array<TemporaryName, 16> temporary_names;
+
+void remember_temporary(const std::string& path) {
+  for (TemporaryName& slot : temporary_names) {
+    if (path.size() < slot.path.size() && !slot.used.exchange(true)) {
+      std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+      slot.ready.store(true);
+      return;
+    }
+  }
+}
+
+void forget_temporary(const std::string& path) {
+  for (TemporaryName& slot : temporary_names) {
+    if (slot.ready.load() && path == slot.path.data()) {
+      slot.ready.store(false);
+      slot.used.store(false);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::string display_path(std::string_view path) {
+  return is_standard_stream(path) ? "<stdin>" : std::string(path);
+}
+
+FileBytes FileBytes::open(const std::string& path) {
+  FileBytes file;
+  file.path_ = display_path(path);
+  if (is_standard_stream(path)) {
+    file.owned_ = read_all(STDIN_FILENO, path);
+  } else {
+    const int fd = open_for_reading(path);
+    struct stat status {};
+    void* address = MAP_FAILED;
+    if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+      address = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (address != MAP_FAILED) {
+      file.data_ = static_cast<const char*>(address);
+      file.size_ = static_cast<size_t>(status.st_size);
+      file.mapped_ = true;
+    } else {
+      try {
+        file.owned_ = read_all(fd, path);
+      } catch (...) {
+        ::close(fd);
+        throw;
+      }
+    }
+    ::close(fd);
+  }
+  if (!file.mapped_) {
+    file.data_ = file.owned_.data();
+    file.size_ = file.owned_.size();
+  }
+  return file;
+}
+
+FileBytes::FileBytes(FileBytes&& other) noexcept {
+  *this = std::move(other);
+}
+
+FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(owned_, other.owned_);
+  std::swap(path_, other.path_);
+  if (!mapped_) {  // a short string's bytes move with the object
+    data_ = owned_.data();
+  }
+  if (!other.mapped_) {
+    other.data_ = other.owned_.data();
+  }
+  return *this;
+}
+
+FileBytes::~FileBytes() {
+  if (mapped_) {
+    ::munmap(const_cast<char*>(data_), size_);
+  }
+}
+
+ChunkReader::ChunkReader(const std::string& path) : path_(display_path(path)) {
+  if (is_standard_stream(path)) {
+    fd_ = STDIN_FILENO;
+  } else {
+    fd_ = open_for_reading(path);
+    owns_fd_ = true;
+  }
+}
+
+ChunkReader::~ChunkReader() {
+  if (owns_fd_) {
+    ::close(fd_);
+  }
+}
+
+size_t ChunkReader::read(std::span<char> buffer) {
+  return read_some(fd_, path_, buffer.data(), buffer.size());
+}
+
+OutputFile::OutputFile(const std::string& path)
+    : path_(is_standard_stream(path) ? std::string("-") : path) {
+  struct stat status {};
+  if (path_ == "-") {
+    fd_ = STDOUT_FILENO;
+    return;
+  }
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    throw IoError(path_ + ": is a directory; give a file name");
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) {
+      throw_io(path_, "cannot open for writing", errno);
+    }
+    owns_fd_ = true;
+    return;
+  }
+  // A symbolic link keeps pointing where it points: the file behind it is the one replaced.
+  if (char* resolved = exists ? ::realpath(path_.c_str(), nullptr) : nullptr) {
+    path_ = resolved;
+    std::free(resolved);
+  }
+  temp_path_ = path_ + ".tmp.XXXXXX";
+  fd_ = ::mkostemp(temp_path_.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    const int error = errno;
+    temp_path_.clear();
+    throw_io(path_, "cannot create", error);
+  }
+  remember_temporary(temp_path_);
+  owns_fd_ = true;
+  seekable_ = true;
+  // mkostemp makes 0600; a result file gets what open() would have given it, or keeps its mode.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(fd_, exists ? (status.st_mode & 07777) : (0666 & ~mask));
+}
+
+OutputFile::~OutputFile() {
+  if (owns_fd_ && fd_ >= 0) {
+    ::close(fd_);
+  }
+  if (!committed_ && !temp_path_.empty()) {
+    ::unlink(temp_path_.c_str());
+    forget_temporary(temp_path_);
+  }
+}
+
+void OutputFile::write_fd(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
+    if (put > 0) {
+      bytes.remove_prefix(static_cast<size_t>(put));
+    } else if (put < 0 && errno == EPIPE) {
+      throw BrokenPipe{};
+    } else if (put < 0 && errno != EINTR) {
+      throw_io(path_ == "-" ? "<stdout>" : path_, "cannot write", errno);
+    }
+  }
+}
+
+void OutputFile::write(std::string_view bytes) {
+  NETCL_CHECK(!committed_);
+  if (buffer_.size() + bytes.size() < kBufferBytes) {
+    buffer_ += bytes;
+    return;
+  }
+  flush();
+  if (bytes.size() < kBufferBytes) {
+    buffer_ = bytes;
+  } else {
+    write_fd(bytes);
+  }
+}
+
+void OutputFile::flush() {
+  write_fd(buffer_);
+  buffer_.clear();
+}
+
+void OutputFile::overwrite(uint64_t offset, std::string_view bytes) {
+  NETCL_CHECK(seekable_ && !committed_);
+  flush();
+  uint64_t at = offset;
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (put > 0) {
+      bytes.remove_prefix(static_cast<size_t>(put));
+      at += static_cast<uint64_t>(put);
+    } else if (put < 0 && errno != EINTR) {
+      throw_io(path_, "cannot write", errno);
+    }
+  }
+}
+
+void OutputFile::commit() {
+  NETCL_CHECK(!committed_);
+  flush();
+  if (owns_fd_) {
+    const int result = ::close(fd_);
+    const int error = errno;
+    fd_ = -1;
+    if (result != 0 && error != EINTR) {
+      throw_io(path_, "cannot finish writing", error);
+    }
+  }
+  if (!temp_path_.empty()) {
+    if (::rename(temp_path_.c_str(), path_.c_str()) != 0) {
+      throw_io(path_, "cannot rename the finished file into place", errno);
+    }
+    forget_temporary(temp_path_);
+  }
+  committed_ = true;
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  OutputFile out(path);
+  out.write(bytes);
+  out.commit();
+}
+
+void remove_temporary_files() noexcept {
+  for (TemporaryName& slot : temporary_names) {
+    if (slot.ready.load()) {
+      ::unlink(slot.path.data());
+    }
+  }
+}
+
+}  // namespace netcl::base

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as bytes: whole-file and mapped reading, chunked reading of pipes, atomic writing. No
+// newline translation anywhere; "-" names standard input or output.
+#ifndef NETCL_BASE_FILE_H_
+#define NETCL_BASE_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace netcl::base {
+
+// Path shown in messages: "-" becomes "<stdin>".
+std::string display_path(std::string_view path);
+
+// The bytes of one file, mapped read-only where the file can be mapped, else read into memory
+// (pipes,
+// "-", empty files). Movable, not copyable; the bytes live as long as the object. Throws IoError
+// when the file cannot be opened or read, or is a directory. A file truncated by another process
+// while it is mapped ends this process with SIGBUS, as with every mapping reader.
+class FileBytes {
+ public:
+  static FileBytes open(const std::string& path);
+  FileBytes(FileBytes&& other) noexcept;
+  FileBytes& operator=(FileBytes&& other) noexcept;
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+  ~FileBytes();
+
+  std::string_view view() const { return {data_, size_}; }
+  std::span<const std::byte> bytes() const {
+    return {reinterpret_cast<const std::byte*>(data_), size_};
+  }
+  // Path for messages, as given to open().
+  const std::string& path() const { return path_; }
+
+ private:
+  FileBytes() = default;
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+  bool mapped_ = false;
+  std::string owned_;
+  std::string path_;
+};
+
+// Reads a file or "-" piece by piece with bounded memory. Throws IoError.
+class ChunkReader {
+ public:
+  explicit ChunkReader(const std::string& path);
+  ~ChunkReader();
+  ChunkReader(const ChunkReader&) = delete;
+  ChunkReader& operator=(const ChunkReader&) = delete;
+
+  // Reads up to buffer.size() bytes; returns the number read, 0 at the end. A pipe returns what is
+  // there, so a consumer sees data as soon as the producer wrote it.
+  size_t read(std::span<char> buffer);
+  const std::string& path() const { return path_; }
+
+ private:
+  int fd_ = -1;
+  bool owns_fd_ = false;
+  std::string path_;
+};
+
+// Destination of results. With a path, bytes go to a temporary file beside it that commit() renames
+// over the path; without commit() (an exception, an early return) the temporary file is removed and
+// the old file stays as it was. With "-" or an empty path, bytes go to standard output at once.
+// A path that names a special file (a FIFO, /dev/null, /dev/stdout) is written in place.
+// Every failure to write is an IoError; a closed pipe on standard output is BrokenPipe.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view bytes);
+  void write(std::span<const std::byte> bytes) {
+    write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  // Sends buffered bytes on (for interactive pipes).
+  void flush();
+  // True when bytes go to a seekable file, so rewind_and_write() works.
+  bool seekable() const { return seekable_; }
+  // Replaces the bytes at `offset`, which must have been written before. Only when seekable().
+  void overwrite(uint64_t offset, std::string_view bytes);
+  // Makes the result visible under its name. Must be the last call; later writes are a bug.
+  void commit();
+
+ private:
+  void write_fd(std::string_view bytes);
+  std::string path_;
+  std::string temp_path_;
+  std::string buffer_;
+  int fd_ = -1;
+  bool owns_fd_ = false;
+  bool seekable_ = false;
+  bool committed_ = false;
+};
+
+// The reader of our standard output went away: tools end quietly.
+class BrokenPipe {};
+
+// Writes the whole of `bytes` to `path` through OutputFile.
+void write_file(const std::string& path, std::string_view bytes);
+
+// Removes the temporary files of all OutputFile objects that are still open. Async-signal-safe, so
+// a tool's SIGINT handler may call it before it ends the process.
+void remove_temporary_files() noexcept;
+
+}  // namespace netcl::base
+
+#endif  // NETCL_BASE_FILE_H_

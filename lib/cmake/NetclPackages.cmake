@@ -1,0 +1,30 @@
+# Finds every package the build needs; a missing one ends the configuration with one line that names
+# the Debian package to install.
+
+macro(netcl_require NAME DEBIAN)
+  find_package(${NAME} ${ARGN} QUIET)
+  if(NOT ${NAME}_FOUND)
+    message(FATAL_ERROR "netcl: package '${NAME}' not found; install it with: apt-get install ${DEBIAN}")
+  endif()
+endmacro()
+
+find_package(Threads REQUIRED)
+netcl_require(nlohmann_json nlohmann-json3-dev 3.9)
+netcl_require(PCRE2 libpcre2-dev 10.34)
+netcl_require(Utf8proc libutf8proc-dev)
+if(NETCL_OPENCL)
+  netcl_require(OpenCL ocl-icd-opencl-dev)
+  find_path(NETCL_CLHPP_DIR CL/opencl.hpp)
+  mark_as_advanced(NETCL_CLHPP_DIR)
+  if(NOT NETCL_CLHPP_DIR)
+    message(FATAL_ERROR
+            "netcl: header CL/opencl.hpp not found; install it with: apt-get install opencl-clhpp-headers")
+  endif()
+endif()
+if(NETCL_BUILD_TOOLS)
+  netcl_require(CLI11 libcli11-dev)
+  netcl_require(spdlog libspdlog-dev)
+endif()
+if(NETCL_BUILD_TESTS)
+  netcl_require(Catch2 catch2)
+endif()

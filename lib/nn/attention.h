@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaled dot-product attention: one contract, three engines (reference in double, host in float,
+// opencl). The engines differ in rounding only.
+//
+//   score = scale * q.k, then softcap, then mask, then softmax, then times V        (design.md 5)
+//
+// Legend of shape comments, used in all of nn:
+//   B batch   H heads   G kv_heads   Tq q_len   Tk kv_len (past included)   D head_dim   Dv
+//   v_head_dim
+// Query head h reads KV head h / (H / G); H must be a multiple of G.
+//
+// A key j is visible to query i of batch b when all of these hold:
+//   j < kv_lens[b]                               (when kv_lens is given)
+//   j <= i + offset[b]                           (when causal)
+//   i + offset[b] - left <= j <= i + offset[b] + right   (window; a negative bound is open)
+//   the boolean mask is true / the additive mask is not -inf, at [b, h, i, j]
+// A score of -inf counts as not visible. A row that sees no key gives zeros, weights of zero and
+// LSE = -inf. Values at invisible positions never leak, NaN and Inf included.
+#ifndef NETCL_NN_ATTENTION_H_
+#define NETCL_NN_ATTENTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace netcl::nn {
+
+// Where query row i stands among the keys: offset[b] such that row i is aligned with key i +
+// offset[b].
+enum class Alignment {
+  kBottomRight,  // the last query with the last valid key: offset = kv_len - q_len (default)
+  kTopLeft,      // the first query with the first key: offset = 0
+  kExplicit,     // AttentionOptions::offsets
+};
+
+// Order of axes of q, k, v and of the output.
+enum class Layout {
+  kBhsd,    // [B, H, T, D]; rank 3 = [H, T, D] and rank 2 = [T, D] with the missing axes 1
+  kBshd,    // [B, T, H, D]
+  kPacked,  // [B, T, H * D], with AttentionOptions::heads and kv_heads
+};
+
+// The scores an engine returns on request, [B, H, Tq, Tk].
+enum class ScoreStage {
+  kNone,
+  kRaw,      // scale * q.k
+  kSoftcap,  // after softcap
+  kMasked,   // after mask, causal, window and kv_lens: -inf where not visible
+  kWeights,  // after softmax
+};
+
+struct AttentionOptions {
+  std::optional<double> scale;  // default 1 / sqrt(D)
+  double softcap = 0;           // cap * tanh(score / cap); 0 = off, else > 0
+  bool causal = false;
+  Alignment alignment = Alignment::kBottomRight;
+  std::vector<int64_t> offsets;  // kExplicit: one for all batches, or B of them; may be negative
+  int64_t window_left = -1;  // keys kept before the aligned position, itself excluded; -1 = open
+  int64_t window_right = -1;
+  Layout layout = Layout::kBhsd;
+  int64_t heads = 0;  // kPacked only
+  int64_t kv_heads = 0;
+  bool want_lse = false;
+  ScoreStage scores = ScoreStage::kNone;
+  std::string kernel = "auto";  // opencl: auto, naive, tiled; an unknown name is a UsageError
+};
+
+// q [B,H,Tq,D], k [B,G,Tk,D], v [B,G,Tk,Dv] in the layout of the options, f32, f16 or bf16 each.
+struct AttentionInputs {
+  core::Tensor q;
+  core::Tensor k;
+  core::Tensor v;
+  // bool (true = may attend), or floating (added to the score); right-aligned to [B, H, Tq, Tk]
+  // with broadcasting, rank 2 to 4; a last axis shorter than Tk is padded with "may not attend".
+  std::optional<core::Tensor> mask;
+  // [B, G, P, D] and [B, G, P, Dv] (always this order of axes): keys before k. Tk = P + new keys.
+  std::optional<core::Tensor> past_k;
+  std::optional<core::Tensor> past_v;
+  // Valid keys per batch (B entries in [0, Tk]); empty = all.
+  std::vector<int64_t> kv_lens;
+};
+
+struct AttentionOutputs {
+  core::Tensor y;                         // layout and dtype of q; last axis Dv (or H * Dv)
+  std::optional<core::Tensor> lse;        // [B, H, Tq] f32: log-sum-exp of the visible scores
+  std::optional<core::Tensor> scores;     // [B, H, Tq, Tk] f32
+  std::optional<core::Tensor> present_k;  // [B, G, Tk, D] when past_k was given
+  std::optional<core::Tensor> present_v;
+};
+
+// Runs on the device of q's queue: the host engine or OpenCL. All tensors must be of that queue.
+// Throws FormatError naming the two shapes or values that disagree, before any work; DeviceError
+// when something does not fit the device, with wanted and allowed bytes. Cost: O(B H Tq Tk (D +
+// Dv)) time; memory beyond the outputs O(tile) (never Tq x Tk unless scores are asked for).
+// Deterministic: the same input gives the same bits on the same device.
+AttentionOutputs attention(const AttentionInputs& inputs, const AttentionOptions& options);
+
+}  // namespace netcl::nn
+
+#endif  // NETCL_NN_ATTENTION_H_

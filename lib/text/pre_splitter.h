@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts text into pre-tokens: the pieces that BPE never merges across. A known pattern is a
+// hand-written scanner; any other regular expression goes through the pattern translator
+// (pattern_translator.h) and PCRE2. Both work on bytes: a byte that is not part of a well-formed
+// UTF-8 sequence counts as one character U+FFFD (neither letter, number, mark nor space), so every
+// byte string can be split.
+#ifndef NETCL_TEXT_PRE_SPLITTER_H_
+#define NETCL_TEXT_PRE_SPLITTER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace netcl::text {
+
+// What happens with the matches of a Split (Hugging Face's SplitDelimiterBehavior).
+enum class SplitBehavior { kIsolated, kRemoved, kMergedWithPrevious, kMergedWithNext, kContiguous };
+
+// A piece of the text being split: [begin, end) in bytes.
+struct Piece {
+  size_t begin = 0;
+  size_t end = 0;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+// One splitting rule. Immutable and safe to use from several threads at once.
+class PreSplitter {
+ public:
+  virtual ~PreSplitter() = default;
+
+  // Appends the pieces of `text` to `pieces` in order; they never overlap and are never empty. The
+  // known patterns cover the whole text; a regex rule keeps unmatched gaps as pieces (Isolated).
+  // Throws FormatError when a match limit is hit (regex rules), naming the byte offset.
+  virtual void split(std::string_view text, std::vector<Piece>& pieces) const = 0;
+
+  // The pattern in the syntax that tokenizer.json stores (the original string of a known pattern).
+  virtual const std::string& pattern() const = 0;
+  // "gpt2", "cl100k", ... or empty for a regex of the user's.
+  virtual std::string_view name() const = 0;
+};
+
+// Names accepted by make_named_splitter, in the order help texts show them:
+// gpt2 (also r50k, p50k), cl100k, o200k, llama3, qwen2.
+const std::vector<std::string_view>& splitter_names();
+
+// Throws UsageError naming the known patterns when `name` is none of them.
+std::shared_ptr<const PreSplitter> make_named_splitter(std::string_view name);
+
+// A splitter for any regular expression in Oniguruma / fancy-regex syntax. When the text of `regex`
+// is exactly that of a known pattern and the behaviour is Isolated, the hand-written scanner is
+// returned. Throws FormatError with the offset of what cannot be translated.
+std::shared_ptr<const PreSplitter> make_regex_splitter(
+    std::string_view regex, SplitBehavior behavior = SplitBehavior::kIsolated, bool invert = false);
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_PRE_SPLITTER_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_file.h"
+
+#include "base/error.h"
+#include "support/catch.h"
+
+using netcl::base::FormatError;
+using netcl::base::parse_json;
+
+TEST_CASE("json: what is not JSON is refused with the byte") {
+  const auto refused = [](std::string_view text) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_json(text, "f.json"), FormatError);
+  };
+  refused("");
+  refused("{");
+  refused("[1,]");
+  refused("{\"a\":1} x");
+  refused("\xEF\xBB\xBF{}");
+  refused("\"\\ud83d!\"");        // lone surrogate
+  refused("\"\\uDE42\\uD83D\"");  // surrogates in the wrong order
+  refused("\"a\tb\"");            // raw control byte
+  refused("\"\xFF\"");            // not UTF-8
+  refused("{\"a\":1,\"a\":2}");   // duplicate key
+  refused("{\"x\":{\"a\":1,\"a\":2}}");
+  refused("nul");
+  refused("1e999999");  // out of the range of a double
+  refused(std::string(10000, '['));
+  refused(std::string(600, '[') + std::string(600, ']'));
+  CHECK_THROWS_WITH(parse_json("[1, x]", "f.json"), Catch::Matchers::StartsWith("f.json@4: "));
+}
+
+TEST_CASE("json: values and key order survive") {
+  const auto value = parse_json(R"({"z":1,"a":["\ud83d\ude42","a\u0000b",1.5,null,true]})", "f");
+  CHECK(value["a"][0] == "\xF0\x9F\x99\x82");
+  CHECK(value["a"][1].get<std::string>() == std::string("a\0b", 3));
+  CHECK(netcl::base::to_text(value) ==
+        "{\"z\":1,\"a\":[\"\xF0\x9F\x99\x82\",\"a\\u0000b\",1.5,null,true]}");
+  // equal keys in different objects are no duplicates
+  CHECK(parse_json(R"([{"a":1},{"a":{"a":2}}])", "f").size() == 2);
+}
+
+TEST_CASE("json: missing or mistyped fields are named") {
+  const auto value = parse_json(R"({"n":1,"s":"x","big":18446744073709551615})", "f");
+  CHECK(netcl::base::require_int(value, "n", "f") == 1);
+  CHECK(netcl::base::require_string(value, "s", "f") == "x");
+  CHECK_THROWS_WITH(netcl::base::require_int(value, "s", "f"),
+                    "f: field 's': expected an integer, found string");
+  CHECK_THROWS_AS(netcl::base::require_int(value, "big", "f"), FormatError);
+  CHECK_THROWS_AS(netcl::base::require_bool(value, "n", "f"), FormatError);
+  CHECK_THROWS_WITH(netcl::base::require_field(value, "q", "f"), "f: field 'q' is missing");
+  CHECK_THROWS_AS(netcl::base::require_field(parse_json("[]", "f"), "q", "f"), FormatError);
+}
