@@ -4,11 +4,16 @@
 #ifndef NETCL_CORE_DEVICE_H_
 #define NETCL_CORE_DEVICE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace netcl::base {
+class ThreadPool;
+}
 
 namespace netcl::core {
 
@@ -65,9 +70,11 @@ class Queue {
   bool is_host() const;
   // Waits until everything enqueued has ended. Throws DeviceError.
   void finish() const;
-  // Kernel times recorded since the last call (waits for them); empty without profiling or on the
-  // host.
+  // Kernel times recorded since the last call (waits for them), oldest first; at most the latest
+  // 65536. Empty without profiling or on the host.
   std::vector<KernelTime> take_kernel_times() const;
+  // Host engine only (NETCL_CHECK): its worker threads.
+  base::ThreadPool& thread_pool() const;
   QueueState& state() const { return *state_; }
   friend bool operator==(const Queue& a, const Queue& b) { return a.state_ == b.state_; }
 
