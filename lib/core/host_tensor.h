@@ -14,13 +14,15 @@
 
 namespace netcl::core {
 
-// Element type that belongs to a DType, for the typed views below. f16 and bf16 are viewed as
-// uint16_t bits through as<uint16_t>() with the dtype given by the tensor.
+// Elements of one dtype in memory of its own; value semantics: copies are deep, moves are cheap and
+// leave an object that may only be assigned to or destroyed. f16 and bf16 are viewed as bits through
+// as<uint16_t>(), bool as as<uint8_t>() with 0 and 1.
 class HostTensor {
  public:
   // An empty f32 tensor of shape [0].
   HostTensor();
-  // Zero-filled, 64-byte aligned. Throws std::bad_alloc when memory is short.
+  // Zero-filled, 64-byte aligned. Throws std::bad_alloc when memory is short; readers of files
+  // compare the size with the file's first.
   HostTensor(DType dtype, const Shape& shape);
 
   // Copies values in. The sizes must agree (NETCL_CHECK).
@@ -33,7 +35,7 @@ class HostTensor {
   int64_t count() const { return shape_.count(); }
   size_t byte_count() const { return static_cast<size_t>(count()) * dtype_size(dtype_); }
 
-  // Copies of a HostTensor share nothing: value semantics (deep copy), cheap move.
+  // First element; null only for a default-constructed tensor.
   std::byte* data() { return storage_.get(); }
   const std::byte* data() const { return storage_.get(); }
 
@@ -58,7 +60,8 @@ class HostTensor {
   // The same elements under another shape of equal count; throws FormatError naming both.
   HostTensor reshaped(const Shape& shape) const&;
   HostTensor reshaped(const Shape& shape) &&;
-  // Axes reordered: result axis i is axis order[i] of this tensor. Copies.
+  // Axes reordered: result axis i is axis order[i] of this tensor. Copies. `order` must hold every
+  // axis once (NETCL_CHECK).
   HostTensor permuted(std::span<const size_t> order) const;
 
   HostTensor(const HostTensor& other);

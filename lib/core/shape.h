@@ -12,8 +12,8 @@
 
 namespace netcl::core {
 
-// At most kMaxRank axes, each >= 0; the element count fits int64_t (checked on construction, else
-// FormatError). Value type.
+// At most kMaxRank axes, each >= 0; the product of the axes other than 0 fits int64_t, so that
+// strides of an empty tensor do too. Checked on construction, else FormatError. Value type.
 class Shape {
  public:
   static constexpr size_t kMaxRank = 8;
