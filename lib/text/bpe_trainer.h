@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte-pair training (Sennrich, Haddow, Birch 2016, on bytes): the pair of neighbouring tokens that
+// occurs most often in the pre-tokens of the corpus becomes a token, again and again. The result
+// equals that of Hugging Face's BpeTrainer, merge for merge:
+//   - counts are exact 64-bit sums over pre-tokens, overlapping windows counted ("aaa" holds the
+//     pair (a, a) twice); a merge replaces left to right without overlap;
+//   - the highest count wins, ties go to the smallest (left id, right id);
+//   - a merge whose bytes are a token already reuses that id (the merge list grows, the vocabulary
+//     does not);
+//   - ids: special tokens first, then the 256 bytes, then the merges (or the special tokens last).
+// The corpus is never stored: a document is split and its pre-tokens are counted, so memory grows
+// with the number of distinct pre-tokens. The result does not depend on the order of documents.
+#ifndef NETCL_TEXT_BPE_TRAINER_H_
+#define NETCL_TEXT_BPE_TRAINER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "text/tokenizer.h"
+
+namespace netcl::text {
+
+enum class SpecialPlace { kFirst, kLast };
+
+// Order of the 256 byte tokens: kGpt2 = the order of their printable forms ('!' first, space 220th;
+// what gpt2, cl100k and Hugging Face use), kRaw = 0..255.
+enum class ByteOrder { kGpt2, kRaw };
+
+struct TrainerOptions {
+  // Number of ids in all: special tokens, 256 bytes and merges.
+  uint64_t vocab_size = 32000;
+  // A name of splitter_names(), or "none": a document is one pre-token. "cl100k" stands for the
+  // original pattern string.
+  std::string pattern = "cl100k";
+  // Any other split pattern; when not empty, `pattern` is not looked at.
+  std::string pattern_regex;
+  // Special tokens in id order. Their text is cut out of the corpus (a document border stands in
+  // its place): leftmost first, the longest where several begin at one place.
+  std::vector<std::string> specials;
+  SpecialPlace special_place = SpecialPlace::kFirst;
+  // A pair that occurs less often is not merged.
+  uint64_t min_frequency = 1;
+  // Longest allowed token in bytes, at least 2; 0 = no limit. (Hugging Face's number is one more.)
+  uint64_t max_token_length = 0;
+  ByteOrder byte_order = ByteOrder::kGpt2;
+  // Each document (and each part between special tokens) that does not begin with a space is read
+  // as if it did; the tokenizer then encodes in the same way.
+  bool add_prefix_space = false;
+};
+
+enum class StopReason { kVocabSize, kNoPairs, kMinFrequency };
+
+struct TrainReport {
+  uint64_t documents = 0;
+  uint64_t bytes = 0;       // of the documents
+  uint64_t pre_tokens = 0;  // sum of counts
+  uint64_t distinct_pre_tokens = 0;
+  uint64_t merges = 0;             // length of the merge list
+  uint64_t reused_ids = 0;         // merges whose bytes were a token already
+  uint64_t first_merge_count = 0;  // occurrences of the first and the last merged pair
+  uint64_t last_merge_count = 0;
+  StopReason stopped = StopReason::kNoPairs;
+};
+
+struct TrainResult {
+  BpeTokenizer tokenizer;
+  TrainReport report;
+};
+
+// Smallest vocab_size for a number of special tokens: 256 + special_count.
+inline constexpr uint64_t min_vocab_size(size_t special_count) {
+  return 256 + special_count;
+}
+
+// Collects counts, then trains. Not thread-safe. Movable.
+class BpeTrainer {
+ public:
+  // Throws UsageError: vocab_size too small (the message names the minimum) or beyond what ids
+  // hold, a special token empty or given twice or not valid UTF-8, max_token_length = 1, an unknown
+  // pattern name; FormatError for a regex that cannot be translated.
+  explicit BpeTrainer(TrainerOptions options);
+  BpeTrainer(BpeTrainer&&) noexcept;
+  BpeTrainer& operator=(BpeTrainer&&) noexcept;
+  ~BpeTrainer();
+
+  // Counts the pre-tokens of one text; any bytes. May be called again and again. `where` names the
+  // text in errors. Throws FormatError when a regex splitter hits its limit.
+  void add_document(std::string_view text, std::string_view where = "text");
+
+  // Adds `count` occurrences of one pre-token as it is (no splitting, no special tokens); lets
+  // word counts stand in for a corpus. Throws UsageError when a total would pass 2^63 - 1.
+  void add_pre_token(std::string_view bytes, uint64_t count);
+
+  // Learns the merges. Progress: phase "merge", unit "merges". The counts stay, so train() may be
+  // called after more documents; the result does not depend on earlier calls.
+  // Time: about the sum over merges of the occurrences of the merged pair, plus a heap step per
+  // changed pair. Memory: some 12 bytes per byte of the distinct pre-tokens.
+  TrainResult train(const base::ProgressFn& progress = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_BPE_TRAINER_H_

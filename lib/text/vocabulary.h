@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Token bytes by id and id by token bytes. Ids may have gaps (p50k's 50256, cl100k's 100256); an id
+// in a gap has no bytes. Bytes are the raw bytes of a token, never the printable form that
+// tokenizer.json stores. All bytes lie in one buffer; finding an id is one open-addressing look-up.
+#ifndef NETCL_TEXT_VOCABULARY_H_
+#define NETCL_TEXT_VOCABULARY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace netcl::text {
+
+// The largest id plus one that a vocabulary may use: a bound on what damaged files can allocate.
+inline constexpr uint32_t kMaxIdCount = 1U << 24;
+
+// One token: bytes and id. Views into storage of the caller.
+struct VocabularyEntry {
+  uint32_t id = 0;
+  std::string_view bytes;
+};
+
+// Immutable after construction; safe to read from several threads.
+class Vocabulary {
+ public:
+  Vocabulary() = default;
+  // Copies the bytes. The caller has checked that ids are distinct and below kMaxIdCount, and that
+  // bytes are distinct and not empty; a breach is a bug (std::logic_error).
+  explicit Vocabulary(const std::vector<VocabularyEntry>& entries);
+
+  // Largest id plus one; 0 when empty. At least size().
+  uint32_t id_limit() const { return static_cast<uint32_t>(begins_.size()); }
+  // Number of tokens.
+  size_t size() const { return size_; }
+  // True when `id` has bytes.
+  bool contains(uint32_t id) const { return id < begins_.size() && lengths_[id] != 0; }
+  // Bytes of the token; empty when the id is a gap or too large.
+  std::string_view bytes(uint32_t id) const {
+    return contains(id) ? std::string_view(buffer_).substr(begins_[id], lengths_[id])
+                        : std::string_view();
+  }
+  // Id of exactly these bytes.
+  std::optional<uint32_t> find(std::string_view bytes) const {
+    const uint32_t id = find_or(bytes);
+    return id == kNone ? std::nullopt : std::optional<uint32_t>(id);
+  }
+  // Id of exactly these bytes, or kNone.
+  uint32_t find_or(std::string_view bytes) const;
+  // Length in bytes of the longest token.
+  size_t longest() const { return longest_; }
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+ private:
+  std::string buffer_;
+  std::vector<uint32_t> begins_;   // by id; offset in buffer_
+  std::vector<uint32_t> lengths_;  // by id; 0 = gap
+  std::vector<uint32_t> slots_;    // hash table of ids, kNone = free, at most half full
+  size_t size_ = 0;
+  size_t longest_ = 0;
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_VOCABULARY_H_
