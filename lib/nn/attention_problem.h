@@ -4,8 +4,8 @@
 #ifndef NETCL_NN_ATTENTION_PROBLEM_H_
 #define NETCL_NN_ATTENTION_PROBLEM_H_
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/dtype.h"
@@ -19,26 +19,38 @@ struct HeadStrides {
   int64_t batch = 0;
   int64_t head = 0;
   int64_t row = 0;
+
+  // Element index of [b, h, row, 0].
+  int64_t at(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
 
-// Element strides of a mask over [B, H, Tq, Tk]; 0 on a broadcast axis.
+// Element strides of a mask over [B, H, Tq, Tk]; 0 on a broadcast axis. The column stride is 1
+// (keys are padded, not broadcast: a last axis of 1 lets key 0 alone be seen).
 struct MaskStrides {
   int64_t batch = 0;
   int64_t head = 0;
   int64_t row = 0;
   int64_t column = 0;
+
+  // Element index of [b, h, i, 0].
+  int64_t at(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
+
+// Lengths are at most kMaxLength and offsets lie in [-kMaxLength, kMaxLength], so that sums of a
+// length, an offset and a window bound fit int64_t.
+inline constexpr int64_t kMaxLength = int64_t{1} << 60;
 
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, kv_heads = 0, q_len = 0, kv_len = 0, head_dim = 0, v_head_dim = 0;
   int64_t past_len = 0;  // kv_len = past_len + new keys
+  bool has_past = false;
   double scale = 1;
   double softcap = 0;
   bool causal = false;
-  int64_t window_left = -1, window_right = -1;
-  std::vector<int64_t> kv_lens;  // B entries, always filled
-  std::vector<int64_t> offsets;  // B entries, always filled
-  HeadStrides q, k, v, y;        // of the new k and v; past and present are [B, G, T, D] contiguous
+  int64_t window_left = -1, window_right = -1;  // -1 = open
+  std::vector<int64_t> kv_lens;                 // B entries, always filled
+  std::vector<int64_t> offsets;                 // B entries, always filled
+  HeadStrides q, k, v, y;  // of the new k and v; past and present are [B, G, T, D] contiguous
   bool has_mask = false;
   bool mask_is_bool = false;
   MaskStrides mask;
@@ -47,24 +59,46 @@ struct AttentionProblem {
   ScoreStage scores = ScoreStage::kNone;
   bool want_lse = false;
 
+  // KV head that query head h reads.
+  int64_t kv_head_of(int64_t h) const { return h / (heads / kv_heads); }
   // First and one-past-last key that causal, window and kv_lens leave visible to row i of batch b
   // (begin >= end: none). The mask may hide more.
   int64_t key_begin(int64_t b, int64_t i) const;
   int64_t key_end(int64_t b, int64_t i) const;
+
+  core::Shape lse_shape() const { return {batch, heads, q_len}; }
+  core::Shape scores_shape() const { return {batch, heads, q_len, kv_len}; }
+  core::Shape present_k_shape() const { return {batch, kv_heads, kv_len, head_dim}; }
+  core::Shape present_v_shape() const { return {batch, kv_heads, kv_len, v_head_dim}; }
 };
+
+// Strides of a contiguous [B, heads, length, width] tensor: present_k and present_v.
+HeadStrides contiguous_strides(int64_t heads, int64_t length, int64_t width);
 
 // The shapes and dtypes of one call, without the elements: lets tests check 64-bit index
 // arithmetic.
 struct AttentionShapes {
   core::Shape q, k, v;
   std::optional<core::Shape> mask, past_k, past_v;
-  std::optional<core::DType> mask_dtype;
+  std::optional<core::DType> mask_dtype;  // with `mask`: bool, f32, f16 or bf16
 };
 
-// Throws FormatError (UsageError for options that contradict each other).
+// Throws FormatError naming the two shapes or values that disagree: ranks, batch, heads, head_dim,
+// key counts, mask and past shapes, kv_lens outside [0, Tk], the number of offsets, element counts
+// past int64_t. Throws UsageError for options that contradict each other or are out of range:
+// scale or softcap not finite, softcap negative, offsets without Alignment::kExplicit, heads
+// without Layout::kPacked. Axes may be 0 long except heads and head sizes.
 AttentionProblem make_attention_problem(const AttentionShapes& shapes,
                                         const AttentionOptions& options,
                                         const std::vector<int64_t>& kv_lens);
+
+// Which element types q, k and v may have: f32, f16, bf16, and for the reference f64 too.
+enum class FloatTypes { kUpToF32, kUpToF64 };
+
+// The same from the tensors of a call; checks dtypes and that all tensors are of q's queue too.
+AttentionProblem make_attention_problem(const AttentionInputs& inputs,
+                                        const AttentionOptions& options,
+                                        FloatTypes allowed = FloatTypes::kUpToF32);
 
 }  // namespace netcl::nn
 
