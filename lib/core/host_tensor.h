@@ -15,8 +15,8 @@
 namespace netcl::core {
 
 // Elements of one dtype in memory of its own; value semantics: copies are deep, moves are cheap and
-// leave an object that may only be assigned to or destroyed. f16 and bf16 are viewed as bits through
-// as<uint16_t>(), bool as as<uint8_t>() with 0 and 1.
+// leave an object that may only be assigned to or destroyed. f16 and bf16 are viewed as bits
+// through as<uint16_t>(), bool as as<uint8_t>() with 0 and 1.
 class HostTensor {
  public:
   // An empty f32 tensor of shape [0].
