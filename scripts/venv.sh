@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Makes (once) a virtual environment with the packages of a requirements file and prints its python.
+#   python=$(scripts/venv.sh scripts/requirements-netcl.txt)
+# Prints nothing and exits 77 where the packages cannot be had (no network, no venv module).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+requirements=${1:?usage: scripts/venv.sh REQUIREMENTS}
+folder=build/venv/$(basename "$requirements" .txt)
+if [ ! -f "$folder/.complete" ] || ! cmp -s "$requirements" "$folder/.complete"; then
+  rm -rf "$folder"
+  mkdir -p build/venv
+  python3 -m venv "$folder" >&2 &&
+    "$folder/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" >&2 ||
+    { echo "venv: the packages of $requirements are not available here" >&2; exit 77; }
+  cp "$requirements" "$folder/.complete"
+fi
+echo "$PWD/$folder/bin/python"
