@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/pre_splitter.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "text/scanner_cl100k.h"
+#include "text/scanner_gpt2.h"
+#include "text/scanner_o200k.h"
+
+namespace netcl::text {
+
+namespace {
+
+template <class Scanner>
+void scan(std::string_view text, std::vector<Piece>& pieces) {
+  const ScanText scan_text(text);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = Scanner::piece_end(scan_text, begin);
+    pieces.push_back({begin, end});
+    begin = end;
+  }
+}
+
+struct KnownPattern {
+  std::string_view name;
+  std::string_view pattern;
+  void (*scan)(std::string_view, std::vector<Piece>&);
+};
+
+constexpr std::string_view kGpt2 =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kCl100k =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kO200k =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen2 = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+                                    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+// The first entry of a pattern gives its name to a regex with the same text.
+constexpr std::array<KnownPattern, 7> kKnownPatterns = {{
+    {"gpt2", kGpt2, scan<Gpt2Scanner>},
+    {"r50k", kGpt2, scan<Gpt2Scanner>},
+    {"p50k", kGpt2, scan<Gpt2Scanner>},
+    {"cl100k", kCl100k, scan<Cl100kScanner<3>>},
+    {"o200k", kO200k, scan<O200kScanner>},
+    {"llama3", kCl100k, scan<Cl100kScanner<3>>},
+    {"qwen2", kQwen2, scan<Cl100kScanner<1>>},
+}};
+
+class ScannerSplitter final : public PreSplitter {
+ public:
+  explicit ScannerSplitter(const KnownPattern& known) : known_(known), pattern_(known.pattern) {}
+  void split(std::string_view text, std::vector<Piece>& pieces) const override {
+    known_.scan(text, pieces);
+  }
+  const std::string& pattern() const override { return pattern_; }
+  std::string_view name() const override { return known_.name; }
+
+ private:
+  const KnownPattern& known_;
+  std::string pattern_;
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& splitter_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> result;
+    for (const KnownPattern& known : kKnownPatterns) {
+      result.push_back(known.name);
+    }
+    return result;
+  }();
+  return names;
+}
+
+std::shared_ptr<const PreSplitter> make_named_splitter(std::string_view name) {
+  std::string allowed;
+  for (const KnownPattern& known : kKnownPatterns) {
+    if (known.name == name) {
+      return std::make_shared<ScannerSplitter>(known);
+    }
+    allowed += allowed.empty() ? "" : ", ";
+    allowed += known.name;
+  }
+  throw base::UsageError("pattern " + base::quote(name) + ": no such pattern; known are " +
+                         allowed);
+}
+
+}  // namespace netcl::text
