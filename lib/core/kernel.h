@@ -20,7 +20,8 @@
 
 namespace netcl::core {
 
-// Macro name -> value, given to the compiler as -DNAME=VALUE in this (sorted) order.
+// Macro name -> value (without blanks and quotes), given to the compiler as -DNAME=VALUE in this
+// (sorted) order.
 using KernelMacros = std::map<std::string, std::string>;
 
 // Local (work-group) memory argument of `bytes`.
@@ -50,7 +51,9 @@ class Kernel {
   }
 
   // Enqueues the kernel. Every global size must be a multiple of its local size; both have 1 to 3
-  // entries. Clears the arguments. Throws DeviceError naming the kernel and the sizes.
+  // entries (NETCL_CHECK, as the number of arguments). A global size of 0 runs nothing. Clears the
+  // arguments; the tensors given stay alive until the kernel has ended. Throws DeviceError naming
+  // the kernel and the sizes.
   void run(const std::vector<size_t>& global, const std::vector<size_t>& local);
 
   // CL_KERNEL_WORK_GROUP_SIZE: may be below the device's own limit.
