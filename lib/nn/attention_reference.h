@@ -18,7 +18,8 @@ struct ReferenceOutputs {
   core::HostTensor present_k, present_v;  // dtype of the inputs; empty without past
 };
 
-// Takes tensors of any queue (device tensors are copied out). Same errors as attention().
+// Takes tensors of any queue (device tensors are copied out), f64 q, k and v too. Same errors as
+// attention().
 // O(B H Tq Tk (D + Dv)) time in double.
 ReferenceOutputs attention_reference(const AttentionInputs& inputs,
                                      const AttentionOptions& options);
