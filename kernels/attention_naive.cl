@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_naive: y = softmax(mask(softcap(scale * q k^T))) v, from the formula, two passes.
+//
+// The on-device oracle: it judges attention_tiled, so it shares no algorithm with it. The first
+// pass over the keys finds the largest score m of the row, the second sums exp(s - m) and
+// exp(s - m) * v. Scores are recomputed for every chunk of V_CHUNK output columns.
+//
+// out  y [B, H, Tq, Dv] by strides, type y_type; lse [B, H, Tq] f32 or null
+// in   q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; mask by strides or null;
+//      bounds [B, 2] i64: valid keys, causal offset
+// work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
+// macros: V_CHUNK = 32 (output columns kept in private memory, >= 1)
+// check: -DV_CHUNK=32
+// check: -DV_CHUNK=1
+// local memory: 0 bytes
+// accuracy: float throughout; the error grows with Tk as that of a plain sum
+// barriers: none
+
+#include "attn_shape.h"
+#include "element.h"
+#include "key_visibility.h"
+
+#ifndef V_CHUNK
+#define V_CHUNK 32
+#endif
+
+// Elements and places of one query row.
+typedef struct {
+  long q, k, v, mask;  // element index of the row in q, of the head in k and v, of the mask's row
+  long begin, end;     // keys that bounds leave visible
+} Row;
+
+static float row_score(const AttnShape* shape, const Row* row, __global const uchar* q,
+                       __global const uchar* k, __global const uchar* mask, long j) {
+  float dot_product = 0;
+  for (long d = 0; d < shape->head_dim; ++d) {
+    dot_product += load_element(q, row->q + d, shape->q_type) *
+                   load_element(k, row->k + j * shape->k_row + d, shape->k_type);
+  }
+  return masked(capped(shape->scale * dot_product, shape->softcap), mask, shape, row->mask, j);
+}
+
+__kernel void attention_naive(__global uchar* y, __global float* lse, __global const uchar* q,
+                              __global const uchar* k, __global const uchar* v,
+                              __global const uchar* mask, __global const long* bounds,
+                              const AttnShape shape) {
+  const long i = (long)get_global_id(0);
+  const long h = (long)get_global_id(1);
+  const long b = (long)get_global_id(2);
+  if (i >= shape.q_len) {
+    return;
+  }
+  const long g = h / (shape.heads / shape.kv_heads);
+  const long offset = causal_offset(bounds, b);
+  Row row;
+  row.q = b * shape.q_batch + h * shape.q_head + i * shape.q_row;
+  row.k = b * shape.k_batch + g * shape.k_head;
+  row.v = b * shape.v_batch + g * shape.v_head;
+  row.mask = b * shape.mask_batch + h * shape.mask_head + i * shape.mask_row;
+  row.begin = key_begin(&shape, offset, i);
+  row.end = key_end(&shape, valid_keys(bounds, b), offset, i);
+
+  float largest = -INFINITY;
+  for (long j = row.begin; j < row.end; ++j) {
+    largest = fmax(largest, row_score(&shape, &row, q, k, mask, j));
+  }
+  // -inf - (-inf) is NaN: a row that sees no key subtracts 0 instead.
+  const float shift = largest == -INFINITY ? 0.0f : largest;
+
+  const long y_row = b * shape.y_batch + h * shape.y_head + i * shape.y_row;
+  // At least one round, so that the log-sum-exp exists without output columns.
+  for (long chunk = 0; chunk == 0 || chunk < shape.v_head_dim; chunk += V_CHUNK) {
+    const int columns = (int)min((long)V_CHUNK, shape.v_head_dim - chunk);
+    float sums[V_CHUNK];
+    for (int c = 0; c < V_CHUNK; ++c) {
+      sums[c] = 0;
+    }
+    float total = 0;
+    for (long j = row.begin; j < row.end; ++j) {
+      const float score = row_score(&shape, &row, q, k, mask, j);
+      if (score == -INFINITY) {
+        continue;
+      }
+      const float weight = exp(score - shift);
+      total += weight;
+      const long v_row = row.v + j * shape.v_row + chunk;
+      for (int c = 0; c < columns; ++c) {
+        sums[c] += weight * load_element(v, v_row + c, shape.v_type);
+      }
+    }
+    for (int c = 0; c < columns; ++c) {
+      store_element(y, y_row + chunk + c, shape.y_type, total == 0 ? 0.0f : sums[c] / total);
+    }
+    if (lse != 0 && chunk == 0) {
+      lse[(b * shape.heads + h) * shape.q_len + i] = total == 0 ? -INFINITY : largest + log(total);
+    }
+  }
+}

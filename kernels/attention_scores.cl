@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_scores: the score matrix at one stage: scale * q k^T, after softcap, after the mask, or
+// the softmax weights. For people and tests that look inside; attention itself never stores it.
+//
+// out  scores [B, H, Tq, Tk] f32, contiguous
+// in   q [B, H, Tq, D], k [B, G, Tk, D] by strides; mask by strides or null; bounds [B, 2] i64:
+//      valid keys, causal offset
+// work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
+// macros: none
+// check:
+// local memory: 0 bytes
+// accuracy: float throughout
+// barriers: none
+
+#include "attn_shape.h"
+#include "element.h"
+#include "key_visibility.h"
+
+__kernel void attention_scores(__global float* scores, __global const uchar* q,
+                               __global const uchar* k, __global const uchar* mask,
+                               __global const long* bounds, const AttnShape shape) {
+  const long i = (long)get_global_id(0);
+  const long h = (long)get_global_id(1);
+  const long b = (long)get_global_id(2);
+  if (i >= shape.q_len) {
+    return;
+  }
+  const long g = h / (shape.heads / shape.kv_heads);
+  const long offset = causal_offset(bounds, b);
+  const long begin = key_begin(&shape, offset, i);
+  const long end = key_end(&shape, valid_keys(bounds, b), offset, i);
+  const long q_row = b * shape.q_batch + h * shape.q_head + i * shape.q_row;
+  const long k_head = b * shape.k_batch + g * shape.k_head;
+  const long mask_row = b * shape.mask_batch + h * shape.mask_head + i * shape.mask_row;
+  __global float* row = scores + ((b * shape.heads + h) * shape.q_len + i) * shape.kv_len;
+
+  float largest = -INFINITY;
+  for (long j = 0; j < shape.kv_len; ++j) {
+    float dot_product = 0;
+    for (long d = 0; d < shape.head_dim; ++d) {
+      dot_product += load_element(q, q_row + d, shape.q_type) *
+                     load_element(k, k_head + j * shape.k_row + d, shape.k_type);
+    }
+    float score = shape.scale * dot_product;
+    if (shape.stage >= STAGE_SOFTCAP) {
+      score = capped(score, shape.softcap);
+    }
+    if (shape.stage >= STAGE_MASKED) {
+      score = j >= begin && j < end ? masked(score, mask, &shape, mask_row, j) : -INFINITY;
+    }
+    largest = fmax(largest, score);
+    row[j] = score;
+  }
+  if (shape.stage < STAGE_WEIGHTS) {
+    return;
+  }
+  const float shift = largest == -INFINITY ? 0.0f : largest;
+  float total = 0;
+  for (long j = 0; j < shape.kv_len; ++j) {
+    const float weight = row[j] == -INFINITY ? 0.0f : exp(row[j] - shift);
+    total += weight;
+    row[j] = weight;
+  }
+  for (long j = 0; j < shape.kv_len; ++j) {
+    row[j] = total == 0 ? 0.0f : row[j] / total;
+  }
+}

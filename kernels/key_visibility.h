@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attention kernels share: elements by storage code, and which keys a query row sees.
+// Needs attn_shape.h and element.h before it.
+
+// Element `index` as float. `type` is STORAGE_F32, STORAGE_F16 or STORAGE_BF16; a constant one
+// leaves a single branch.
+static inline float load_element(__global const uchar* data, long index, int type) {
+  if (type == STORAGE_F32) {
+    return load_f32((__global const float*)data, (size_t)index);
+  }
+  if (type == STORAGE_F16) {
+    return load_f16((__global const half*)data, (size_t)index);
+  }
+  return load_bf16((__global const ushort*)data, (size_t)index);
+}
+
+static inline void store_element(__global uchar* data, long index, int type, float value) {
+  if (type == STORAGE_F32) {
+    store_f32((__global float*)data, (size_t)index, value);
+  } else if (type == STORAGE_F16) {
+    store_f16((__global half*)data, (size_t)index, value);
+  } else {
+    store_bf16((__global ushort*)data, (size_t)index, value);
+  }
+}
+
+// `bounds` holds per batch its number of valid keys and its causal offset: query row i is aligned
+// with key i + offset.
+
+static inline long valid_keys(__global const long* bounds, long b) {
+  return bounds[2 * b];
+}
+static inline long causal_offset(__global const long* bounds, long b) {
+  return bounds[2 * b + 1];
+}
+
+// First key that the window leaves visible to row i; may lie past the last one. Never decreases
+// with i.
+static inline long key_begin(const AttnShape* shape, long offset, long i) {
+  return shape->window_left < 0 ? 0 : max(0L, i + offset - shape->window_left);
+}
+
+// One past the last key that length, causal and window leave visible to row i; never decreases
+// with i.
+static inline long key_end(const AttnShape* shape, long valid, long offset, long i) {
+  long end = valid;
+  if (shape->causal) {
+    end = min(end, i + offset + 1);
+  }
+  if (shape->window_right >= 0) {
+    end = min(end, i + offset + shape->window_right + 1);
+  }
+  return max(end, 0L);
+}
+
+static inline float capped(float score, float softcap) {
+  return softcap > 0 ? softcap * tanh(score / softcap) : score;
+}
+
+// The score of key j with the mask applied, `row` being the element index of the mask's row. -inf
+// means that the key is not visible; it is selected, not added, so that a NaN score stays hidden.
+static inline float masked(float score, __global const uchar* mask, const AttnShape* shape,
+                           long row, long j) {
+  if (shape->mask_type == STORAGE_NONE) {
+    return score;
+  }
+  if (j >= shape->mask_columns) {
+    return -INFINITY;
+  }
+  const long index = row + j * shape->mask_column;
+  if (shape->mask_type == STORAGE_BOOL) {
+    return mask[index] != 0 ? score : -INFINITY;
+  }
+  const float bias = load_element(mask, index, shape->mask_type);
+  return bias == -INFINITY ? -INFINITY : score + bias;
+}
