@@ -15,7 +15,7 @@ std::string dims_text(std::span<const int64_t> dims) {
   // A rank that will be refused may come from a file and be huge: its first axes say enough.
   const size_t shown = std::min(dims.size(), Shape::kMaxRank + 1);
   for (size_t i = 0; i < shown; ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
+    text.append(i == 0 ? "" : ", ").append(std::to_string(dims[i]));
   }
   return text + (shown < dims.size() ? ", ...]" : "]");
 }
