@@ -319,7 +319,7 @@ core::Tensor present_of(const core::Queue& queue, const core::Tensor& past,
                         const core::Tensor& fresh, const HeadStrides& strides,
                         const core::Shape& shape) {
   core::Tensor present = core::Tensor::empty(queue, past.dtype(), shape);
-  present.host() = join_past(past.host(), fresh.host(), strides, shape);
+  join_past(past.host(), fresh.host(), strides, present.host());
   return present;
 }
 

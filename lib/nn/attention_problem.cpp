@@ -22,12 +22,6 @@ std::string number(int64_t value) {
   return std::to_string(value);
 }
 
-// One of q, k, v seen as [B, heads, T, D].
-struct View {
-  int64_t batch = 1, heads = 1, length = 0, width = 0;
-  HeadStrides strides;
-};
-
 HeadStrides interleaved_strides(int64_t heads, int64_t length, int64_t width) {
   return {length * heads * width, width, heads * width};
 }
@@ -42,52 +36,12 @@ HeadStrides strides_for(const Shape& shape, Layout layout, int64_t heads, int64_
                                  : interleaved_strides(heads, length, width);
 }
 
-void check_rank(const Shape& shape, std::string_view name, size_t least, size_t most,
+void check_rank(const Shape& shape, const std::string& place, size_t least, size_t most,
                 std::string_view wanted) {
   if (shape.rank() < least || shape.rank() > most) {
-    throw FormatError("attention: " + std::string(name) + " has shape " + shape.text() +
-                      "; this layout wants " + std::string(wanted));
+    throw FormatError(place + " has shape " + shape.text() + "; this layout wants " +
+                      std::string(wanted));
   }
-}
-
-View view_of(const Shape& shape, std::string_view name, Layout layout, int64_t packed_heads) {
-  View view;
-  if (layout == Layout::kBhsd) {
-    check_rank(shape, name, 2, 4, "[B, H, T, D], [H, T, D] or [T, D]");
-    const size_t rank = shape.rank();
-    view.batch = rank == 4 ? shape[0] : 1;
-    view.heads = rank >= 3 ? shape[rank - 3] : 1;
-    view.length = shape[rank - 2];
-    view.width = shape[rank - 1];
-  } else if (layout == Layout::kBshd) {
-    check_rank(shape, name, 4, 4, "[B, T, H, D]");
-    view.batch = shape[0];
-    view.length = shape[1];
-    view.heads = shape[2];
-    view.width = shape[3];
-  } else {
-    check_rank(shape, name, 3, 3, "[B, T, heads * D]");
-    if (shape[2] % packed_heads != 0) {
-      throw FormatError("attention: " + std::string(name) + " " + shape.text() + ": last axis " +
-                        number(shape[2]) + " is not a multiple of its " + number(packed_heads) +
-                        " heads");
-    }
-    view.batch = shape[0];
-    view.length = shape[1];
-    view.heads = packed_heads;
-    view.width = shape[2] / packed_heads;
-  }
-  if (view.heads < 1 || view.width < 1) {
-    throw FormatError("attention: " + std::string(name) + " " + shape.text() + " has " +
-                      number(view.heads) + " heads of size " + number(view.width) +
-                      "; both must be at least 1");
-  }
-  if (view.length > kMaxLength) {
-    throw FormatError("attention: " + std::string(name) + " " + shape.text() + " is longer than " +
-                      number(kMaxLength));
-  }
-  view.strides = strides_for(shape, layout, view.heads, view.length, view.width);
-  return view;
 }
 
 // "attention: q [..] and k [..] disagree: head_dim 8 and 7"
@@ -133,14 +87,14 @@ void check_options(const AttentionOptions& options) {
 }
 
 // Keys of the past that stand before the new ones; 0 without past.
-int64_t past_length(const AttentionShapes& shapes, const View& k, const View& v) {
+int64_t past_length(const AttentionShapes& shapes, const HeadView& k, const HeadView& v) {
   if (shapes.past_k.has_value() != shapes.past_v.has_value()) {
     throw FormatError("attention: past_k and past_v must be given together");
   }
   if (!shapes.past_k.has_value()) {
     return 0;
   }
-  const auto check = [](const Shape& past, std::string_view past_name, const View& view,
+  const auto check = [](const Shape& past, std::string_view past_name, const HeadView& view,
                         const Shape& fresh, std::string_view fresh_name) {
     if (past.rank() != 4) {
       throw FormatError("attention: " + std::string(past_name) + " has shape " + past.text() +
@@ -275,6 +229,45 @@ int64_t AttentionProblem::key_end(int64_t b, int64_t i) const {
   return std::max<int64_t>(0, end);
 }
 
+HeadView view_heads(const Shape& shape, Layout layout, int64_t packed_heads, std::string_view where,
+                    std::string_view name) {
+  const std::string place = std::string(where) + ": " + std::string(name);
+  HeadView view;
+  if (layout == Layout::kBhsd) {
+    check_rank(shape, place, 2, 4, "[B, H, T, D], [H, T, D] or [T, D]");
+    const size_t rank = shape.rank();
+    view.batch = rank == 4 ? shape[0] : 1;
+    view.heads = rank >= 3 ? shape[rank - 3] : 1;
+    view.length = shape[rank - 2];
+    view.width = shape[rank - 1];
+  } else if (layout == Layout::kBshd) {
+    check_rank(shape, place, 4, 4, "[B, T, H, D]");
+    view.batch = shape[0];
+    view.length = shape[1];
+    view.heads = shape[2];
+    view.width = shape[3];
+  } else {
+    check_rank(shape, place, 3, 3, "[B, T, heads * D]");
+    if (shape[2] % packed_heads != 0) {
+      throw FormatError(place + " " + shape.text() + ": last axis " + number(shape[2]) +
+                        " is not a multiple of its " + number(packed_heads) + " heads");
+    }
+    view.batch = shape[0];
+    view.length = shape[1];
+    view.heads = packed_heads;
+    view.width = shape[2] / packed_heads;
+  }
+  if (view.heads < 1 || view.width < 1) {
+    throw FormatError(place + " " + shape.text() + " has " + number(view.heads) +
+                      " heads of size " + number(view.width) + "; both must be at least 1");
+  }
+  if (view.length > kMaxLength) {
+    throw FormatError(place + " " + shape.text() + " is longer than " + number(kMaxLength));
+  }
+  view.strides = strides_for(shape, layout, view.heads, view.length, view.width);
+  return view;
+}
+
 HeadStrides contiguous_strides(int64_t heads, int64_t length, int64_t width) {
   return {heads * length * width, length * width, width};
 }
@@ -283,9 +276,9 @@ AttentionProblem make_attention_problem(const AttentionShapes& shapes,
                                         const AttentionOptions& options,
                                         const std::vector<int64_t>& kv_lens) {
   check_options(options);
-  const View q = view_of(shapes.q, "q", options.layout, options.heads);
-  const View k = view_of(shapes.k, "k", options.layout, options.kv_heads);
-  const View v = view_of(shapes.v, "v", options.layout, options.kv_heads);
+  const HeadView q = view_heads(shapes.q, options.layout, options.heads, "attention", "q");
+  const HeadView k = view_heads(shapes.k, options.layout, options.kv_heads, "attention", "k");
+  const HeadView v = view_heads(shapes.v, options.layout, options.kv_heads, "attention", "v");
   if (shapes.q.rank() != shapes.k.rank()) {
     disagree("q", shapes.q, "k", shapes.k, "rank", static_cast<int64_t>(shapes.q.rank()),
              static_cast<int64_t>(shapes.k.rank()));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/dtype.h"
@@ -13,6 +14,10 @@
 #include "nn/attention.h"
 
 namespace netcl::nn {
+
+// Lengths are at most kMaxLength and offsets lie in [-kMaxLength, kMaxLength], so that sums of a
+// length, an offset and a window bound fit int64_t.
+inline constexpr int64_t kMaxLength = int64_t{1} << 60;
 
 // Element strides of a [B, heads, T, D] view whose innermost axis is contiguous.
 struct HeadStrides {
@@ -23,6 +28,18 @@ struct HeadStrides {
   // Element index of [b, h, row, 0].
   int64_t at(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
+
+// A q, k, v, y or rope operand seen as [B, heads, T, D], whatever its layout.
+struct HeadView {
+  int64_t batch = 1, heads = 1, length = 0, width = 0;
+  HeadStrides strides;  // 0 for a tensor without elements
+};
+
+// Reads `shape` in `layout`; `packed_heads` is the number of heads for Layout::kPacked. `where` and
+// `name` begin the message. Throws FormatError for a rank that the layout does not have, a packed
+// axis that is no multiple of the heads, no heads, width 0, or a length past kMaxLength.
+HeadView view_heads(const core::Shape& shape, Layout layout, int64_t packed_heads,
+                    std::string_view where, std::string_view name);
 
 // Element strides of a mask over [B, H, Tq, Tk]; 0 on a broadcast axis. The column stride is 1
 // (keys are padded, not broadcast: a last axis of 1 lets key 0 alone be seen).
@@ -35,10 +52,6 @@ struct MaskStrides {
   // Element index of [b, h, i, 0].
   int64_t at(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
-
-// Lengths are at most kMaxLength and offsets lie in [-kMaxLength, kMaxLength], so that sums of a
-// length, an offset and a window bound fit int64_t.
-inline constexpr int64_t kMaxLength = int64_t{1} << 60;
 
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, kv_heads = 0, q_len = 0, kv_len = 0, head_dim = 0, v_head_dim = 0;

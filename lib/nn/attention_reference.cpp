@@ -123,13 +123,13 @@ Operands read_operands(const AttentionInputs& inputs, const AttentionProblem& pr
   x.q = inputs.q.to_host().to_doubles();
   x.k_strides = problem.k;
   x.v_strides = problem.v;
-  core::HostTensor k = inputs.k.to_host();
-  core::HostTensor v = inputs.v.to_host();
+  const core::HostTensor k = inputs.k.to_host();
+  const core::HostTensor v = inputs.v.to_host();
   if (problem.has_past) {
-    outputs.present_k =
-        join_past(inputs.past_k->to_host(), k, problem.k, problem.present_k_shape());
-    outputs.present_v =
-        join_past(inputs.past_v->to_host(), v, problem.v, problem.present_v_shape());
+    outputs.present_k = core::HostTensor(k.dtype(), problem.present_k_shape());
+    outputs.present_v = core::HostTensor(v.dtype(), problem.present_v_shape());
+    join_past(inputs.past_k->to_host(), k, problem.k, outputs.present_k);
+    join_past(inputs.past_v->to_host(), v, problem.v, outputs.present_v);
     x.k = outputs.present_k.to_doubles();
     x.v = outputs.present_v.to_doubles();
     x.k_strides = contiguous_strides(problem.kv_heads, problem.kv_len, problem.head_dim);

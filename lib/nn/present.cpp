@@ -7,12 +7,12 @@
 
 namespace netcl::nn {
 
-core::HostTensor join_past(const core::HostTensor& past, const core::HostTensor& fresh,
-                           const HeadStrides& strides, const core::Shape& shape) {
-  NETCL_CHECK(past.dtype() == fresh.dtype());
-  core::HostTensor joined(past.dtype(), shape);
+void join_past(const core::HostTensor& past, const core::HostTensor& fresh,
+               const HeadStrides& strides, core::HostTensor& joined) {
+  NETCL_CHECK(past.dtype() == fresh.dtype() && past.dtype() == joined.dtype());
+  const core::Shape& shape = joined.shape();
   if (shape.count() == 0) {
-    return joined;
+    return;
   }
   const int64_t past_len = past.shape()[2];
   const int64_t new_len = shape[2] - past_len;
@@ -35,7 +35,6 @@ core::HostTensor join_past(const core::HostTensor& past, const core::HostTensor&
       }
     }
   }
-  return joined;
 }
 
 }  // namespace netcl::nn

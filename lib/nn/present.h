@@ -8,10 +8,10 @@
 
 namespace netcl::nn {
 
-// [B, G, P + T, D]: `past` [B, G, P, D], then `fresh`, whose elements lie at `strides`. Both have
-// the same dtype. `shape` is present_k_shape() or present_v_shape() of the problem.
-core::HostTensor join_past(const core::HostTensor& past, const core::HostTensor& fresh,
-                           const HeadStrides& strides, const core::Shape& shape);
+// Fills `joined` [B, G, P + T, D] with `past` [B, G, P, D], then `fresh`, whose elements lie at
+// `strides`. All three have the same dtype.
+void join_past(const core::HostTensor& past, const core::HostTensor& fresh,
+               const HeadStrides& strides, core::HostTensor& joined);
 
 }  // namespace netcl::nn
 

@@ -278,8 +278,10 @@ HostOutputs plain_float_attention(const HostInputs& inputs, const nn::AttentionO
   nn::HeadStrides v_strides = problem.v;
   std::vector<float> k, v;
   if (problem.has_past) {
-    out.present_k = nn::join_past(*inputs.past_k, inputs.k, problem.k, problem.present_k_shape());
-    out.present_v = nn::join_past(*inputs.past_v, inputs.v, problem.v, problem.present_v_shape());
+    out.present_k = HostTensor(inputs.k.dtype(), problem.present_k_shape());
+    out.present_v = HostTensor(inputs.v.dtype(), problem.present_v_shape());
+    nn::join_past(*inputs.past_k, inputs.k, problem.k, *out.present_k);
+    nn::join_past(*inputs.past_v, inputs.v, problem.v, *out.present_v);
     k = out.present_k->to_floats();
     v = out.present_v->to_floats();
     k_strides = nn::contiguous_strides(problem.kv_heads, problem.kv_len, problem.head_dim);
