@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// bpe-train: learns a byte-level BPE tokenizer from text.
+#include <chrono>
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/documents.h"
+#include "cli/run_tool.h"
+#include "cli/tokenizer_option.h"
+#include "cli/train_report.h"
+#include "text/bpe_trainer.h"
+#include "text/pre_splitter.h"
+#include "text/tokenizer_file.h"
+#include "text/vocabulary.h"
+
+namespace {
+
+using namespace netcl;
+
+enum class FileFormat { kJson, kTiktoken };
+
+struct Options {
+  cli::DocumentOptions documents;
+  text::TrainerOptions trainer;
+  std::string vocab_size = "32000";  // checked when the number of special tokens is known
+  std::string output = "-";
+  FileFormat format = FileFormat::kJson;
+  std::string report_path;
+};
+
+const char* const kFooter =
+    "Examples:\n"
+    "  bpe-train corpus.txt -o tokenizer.json --vocab-size 8192 --special '<|endoftext|>'\n"
+    "  bpe-train docs/ --pattern gpt2 --report report.json -o tokenizer.json\n"
+    "  zstd -dc big.jsonl.zst | bpe-train --jsonl --text-field body --format tiktoken -o "
+    "big.tiktoken\n"
+    "\n"
+    "The most frequent pair of neighbours becomes a token, again and again; ties go to the "
+    "smallest\n"
+    "(left id, right id). The result does not depend on threads or on the order of the files.\n"
+    "The text of a --special token is cut out of the corpus. A .tiktoken file holds neither the\n"
+    "pattern nor the special tokens: name them again with bpe-encode --pattern and --specials.\n"
+    "\n"
+    "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 70 a bug of ours\n";
+
+void declare(cli::ToolApp& app, Options& options) {
+  text::TrainerOptions& trainer = options.trainer;
+  cli::add_document_options(
+      app, options.documents,
+      "FILES  text to learn from; a directory stands for all regular files below it, '-' or\n"
+      "       nothing for standard input. Each file is one document.");
+  options.documents.keep_line_ends = true;
+  options.documents.take_directories = true;
+
+  app.add_text("-o,--output", options.output, "FILE", "Result; default: standard output")
+      ->group("Output");
+  app.add_choice<FileFormat>("--format", options.format,
+                             {{"json", FileFormat::kJson}, {"tiktoken", FileFormat::kTiktoken}},
+                             "tokenizer.json (default) or a .tiktoken file")
+      ->group("Output");
+  app.add_text("--report", options.report_path, "FILE",
+               "JSON with the counts of the run and the seconds of its phases")
+      ->group("Output");
+
+  app.add_text("--vocab-size", options.vocab_size, "N",
+               "Number of ids: 256 bytes, special tokens and merges; default: 32000")
+      ->group("Training");
+  CLI::Option* pattern =
+      app.add_text("--pattern", trainer.pattern, "NAME",
+                   "Split pattern, default cl100k: " + cli::join_names(text::splitter_names()) +
+                       ", none (a document is one piece)");
+  CLI::Option* regex =
+      app.add_text("--pattern-regex", trainer.pattern_regex, "RE", "Any other split pattern");
+  pattern->group("Training");
+  regex->group("Training")->excludes(pattern);
+  app.add_switch("--add-prefix-space", trainer.add_prefix_space,
+                 "A document that begins with no space is read as if it did")
+      ->group("Training");
+  app.add_texts("--special", trainer.specials, "TOK", "A special token; ids in the order given")
+      ->group("Training");
+  app.add_choice<text::SpecialPlace>(
+         "--special-place", trainer.special_place,
+         {{"first", text::SpecialPlace::kFirst}, {"last", text::SpecialPlace::kLast}},
+         "Special tokens get the first (default) or the last ids")
+      ->group("Training");
+  app.add_integer("--min-frequency", trainer.min_frequency, 1, UINT64_MAX,
+                  "A pair that occurs less often is not merged; default: 1")
+      ->group("Training");
+  app.add_integer("--max-token-length", trainer.max_token_length, 2, UINT64_MAX,
+                  "Longest token in bytes, at least 2; default: no limit")
+      ->group("Training");
+  app.add_choice<text::ByteOrder>(
+         "--byte-order", trainer.byte_order,
+         {{"gpt2", text::ByteOrder::kGpt2}, {"raw", text::ByteOrder::kRaw}},
+         "Order of the 256 byte tokens: printable form (default) or value")
+      ->group("Training");
+  app.footer(kFooter);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+int run(Options& options, const cli::CommonOptions& common) {
+  cli::refuse_same_outputs({options.output, options.report_path});
+  options.trainer.vocab_size =
+      cli::parse_integer(options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
+                         text::kMaxIdCount, "--vocab-size");
+  text::BpeTrainer trainer(options.trainer);
+  cli::DocumentReader reader(options.documents);
+  base::OutputFile out(options.output);
+  cli::ProgressReport progress(common.progress);
+  const base::ProgressFn report = progress.callback();
+
+  cli::TrainTimes times;
+  const auto count_start = std::chrono::steady_clock::now();
+  reader.for_each_batch([&](const cli::DocumentBatch& batch) {
+    for (const cli::Document& document : batch.documents) {
+      trainer.add_document(document.text, document.where);
+    }
+    if (report) {
+      report({"count", "bytes", batch.read_bytes, reader.total_bytes()});
+    }
+  });
+  times.count_seconds = seconds_since(count_start);
+
+  const auto merge_start = std::chrono::steady_clock::now();
+  const text::TrainResult result = trainer.train(report);
+  times.merge_seconds = seconds_since(merge_start);
+  progress.clear();
+
+  const auto write_start = std::chrono::steady_clock::now();
+  out.write(options.format == FileFormat::kJson ? text::to_tokenizer_json(result.tokenizer)
+                                                : text::to_tiktoken(result.tokenizer));
+  out.flush();
+  times.write_seconds = seconds_since(write_start);
+  spdlog::info("{} documents, {} bytes, {} distinct pieces, {} merges, {} tokens",
+               result.report.documents, result.report.bytes, result.report.distinct_pre_tokens,
+               result.report.merges, result.tokenizer.vocab_size());
+  if (!options.report_path.empty()) {
+    base::write_file(options.report_path, cli::train_report_json(result, options.trainer, times));
+  }
+  out.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  cli::ToolApp app("bpe-train", "Learns a byte-level BPE tokenizer from text.");
+  declare(app, options);
+  return cli::run_tool(argc, argv, app,
+                       [&](const cli::CommonOptions& common) { return run(options, common); });
+}

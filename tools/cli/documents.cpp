@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/documents.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_file.h"
+
+namespace netcl::cli {
+
+namespace {
+
+constexpr size_t kChunkBytes = size_t{1} << 20;
+
+bool is_stdin(const std::string& path) {
+  return path == "-";
+}
+
+bool is_regular(const std::string& path) {
+  struct stat status {};
+  const int result =
+      is_stdin(path) ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
+  return result == 0 && S_ISREG(status.st_mode);
+}
+
+// The inputs by name: directories replaced by the regular files below them.
+std::vector<std::string> list_inputs(const DocumentOptions& options) {
+  if (options.files.empty()) {
+    return {"-"};
+  }
+  std::vector<std::string> inputs;
+  for (const std::string& path : options.files) {
+    std::error_code ignored;
+    if (is_stdin(path) || !options.take_directories ||
+        !std::filesystem::is_directory(path, ignored)) {
+      inputs.push_back(path);
+      continue;
+    }
+    std::vector<std::string> below;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      if (std::filesystem::is_regular_file(entry.symlink_status())) {
+        below.push_back(entry.path().string());
+      }
+    }
+    if (below.empty()) {
+      throw base::FormatError(path + ": no regular file in this directory");
+    }
+    std::sort(below.begin(), below.end());
+    inputs.insert(inputs.end(), below.begin(), below.end());
+  }
+  if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+    throw base::UsageError("-: standard input named twice");
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void add_document_options(ToolApp& app, DocumentOptions& options, const std::string& files_help) {
+  app.take_files(options.files, "[FILES...]", files_help);
+  app.add_switch("--lines", options.lines, "Each line is a document")->group("Input");
+  app.add_switch("--jsonl", options.jsonl, "Each line is a JSON object with the text in a field")
+      ->group("Input");
+  app.add_text("--text-field", options.text_field, "NAME", "Field of --jsonl; default: text")
+      ->group("Input");
+  app.add_switch("--raw", options.raw, "Take gzip, zstd, xz and bzip2 files as they are")
+      ->group("Input");
+}
+
+void refuse_compressed(std::string_view first_bytes, const std::string& path,
+                       const std::string& override_hint) {
+  struct Kind {
+    std::string_view magic;
+    const char* name;
+    const char* command;
+  };
+  static constexpr Kind kKinds[] = {{"\x1F\x8B", "gzip", "gzip -dc"},
+                                    {"\x28\xB5\x2F\xFD", "zstd", "zstd -dc"},
+                                    {std::string_view("\xFD"
+                                                      "7zXZ\x00",
+                                                      6),
+                                     "xz", "xz -dc"},
+                                    {"BZh91AY&SY", "bzip2", "bzip2 -dc"}};
+  for (const Kind& kind : kKinds) {
+    if (first_bytes.substr(0, kind.magic.size()) == kind.magic) {
+      throw base::FormatError(path + ": is " + kind.name + "-compressed; use '" + kind.command +
+                              " " + path + " | ...'" + override_hint);
+    }
+  }
+}
+
+DocumentReader::DocumentReader(DocumentOptions options) : options_(std::move(options)) {
+  if (options_.lines && options_.jsonl) {
+    throw base::UsageError("--lines and --jsonl exclude each other");
+  }
+  if (!options_.text_field.empty() && !options_.jsonl) {
+    throw base::UsageError("--text-field is for --jsonl");
+  }
+  if (options_.text_field.empty()) {
+    options_.text_field = "text";
+  }
+  unit_ = options_.jsonl   ? DocumentUnit::kJsonLine
+          : options_.lines ? DocumentUnit::kLine
+                           : DocumentUnit::kFile;
+  options_.files = list_inputs(options_);
+  for (const std::string& path : options_.files) {
+    if (!is_regular(path)) {
+      total_bytes_ = 0;
+      break;
+    }
+    struct stat status {};
+    if ((is_stdin(path) ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) == 0) {
+      total_bytes_ += static_cast<uint64_t>(status.st_size);
+    }
+  }
+}
+
+bool DocumentReader::reads_stdin() const {
+  return std::find(options_.files.begin(), options_.files.end(), "-") != options_.files.end();
+}
+
+void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch&)>& use) {
+  for (const std::string& path : options_.files) {
+    if (unit_ == DocumentUnit::kFile) {
+      read_whole(path, use);
+    } else {
+      read_lines(path, use);
+    }
+  }
+}
+
+void DocumentReader::read_whole(const std::string& path,
+                                const std::function<void(const DocumentBatch&)>& use) {
+  const base::FileBytes file = base::FileBytes::open(path);
+  if (!options_.raw && !is_stdin(path)) {
+    refuse_compressed(file.view(), path, " or --raw");
+  }
+  read_bytes_ += file.view().size();
+  const Document document{file.view(), base::display_path(path), 0, ""};
+  use({{&document, 1}, read_bytes_, false});
+}
+
+Document DocumentReader::make_line(std::string_view line, const std::string& path,
+                                   uint64_t line_number, uint64_t offset) {
+  if (unit_ == DocumentUnit::kLine) {
+    const bool cut = !options_.keep_line_ends && line.ends_with('\n');
+    return {line.substr(0, line.size() - (cut ? 1 : 0)), base::display_path(path), offset, ""};
+  }
+  const std::string where = base::at_line(base::display_path(path), line_number);
+  line = line.substr(0, line.size() - (line.ends_with('\n') ? 1 : 0));
+  const base::Json object = base::parse_json(line, where);
+  if (!object.is_object()) {
+    throw base::FormatError(where + ": not a JSON object; each line must be one with the field " +
+                            base::quote(options_.text_field));
+  }
+  const auto id = object.find("id");
+  texts_.push_back(base::require_string(object, options_.text_field, where));
+  return {{}, where, 0, id == object.end() ? "" : base::to_text(*id)};
+}
+
+void DocumentReader::read_lines(const std::string& path,
+                                const std::function<void(const DocumentBatch&)>& use) {
+  base::ChunkReader reader(path);
+  const bool interactive = !is_regular(path);
+  std::string buffer;   // from the beginning of the first line that is not complete
+  uint64_t offset = 0;  // of buffer's first byte in the file
+  uint64_t line_number = 0;
+  size_t searched = 0;  // bytes of buffer that hold no line end
+  std::vector<Document> documents;
+  for (bool at_end = false, first = true; !at_end; first = false) {
+    const size_t used = buffer.size();
+    buffer.resize(used + kChunkBytes);
+    const size_t got = reader.read({buffer.data() + used, kChunkBytes});
+    buffer.resize(used + got);
+    read_bytes_ += got;
+    at_end = got == 0;
+    if (first && !options_.raw && !is_stdin(path)) {
+      refuse_compressed(buffer, path, " or --raw");
+    }
+    documents.clear();
+    texts_.clear();
+    size_t begin = 0;
+    for (;;) {
+      const size_t end = buffer.find('\n', std::max(begin, searched));
+      const bool complete = end != std::string::npos;
+      if (!complete && !(at_end && begin < buffer.size())) {
+        break;
+      }
+      const size_t next = complete ? end + 1 : buffer.size();
+      documents.push_back(make_line(std::string_view(buffer).substr(begin, next - begin), path,
+                                    ++line_number, offset + begin));
+      begin = next;
+    }
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      documents[i].text = texts_[i];
+    }
+    if (!documents.empty()) {
+      use({documents, read_bytes_, interactive});
+    }
+    buffer.erase(0, begin);
+    offset += begin;
+    searched = buffer.size();
+  }
+}
+
+}  // namespace netcl::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading text for the tokenizer tools: whole files, lines or JSON lines, one document at a time or
+// a batch of those that have arrived, so that an endless pipe is served with bounded memory.
+#ifndef NETCL_TOOLS_CLI_DOCUMENTS_H_
+#define NETCL_TOOLS_CLI_DOCUMENTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/tool_app.h"
+
+namespace netcl::cli {
+
+// What one document is: a file (or all of standard input), a line, or the text field of a JSON
+// line.
+enum class DocumentUnit { kFile, kLine, kJsonLine };
+
+struct DocumentOptions {
+  std::vector<std::string> files;  // "-" or none: standard input
+  bool lines = false;              // --lines
+  bool jsonl = false;              // --jsonl
+  std::string text_field;          // --text-field; empty: "text"
+  bool raw = false;                // --raw: compressed bytes are text like any other
+  bool keep_line_ends = false;     // a line keeps its LF (training), else the LF is cut off
+  bool take_directories = false;   // all regular files below a directory, sorted by path
+};
+
+// Declares FILES, --lines, --jsonl, --text-field and --raw. `files_help` is the text for FILES.
+void add_document_options(ToolApp& app, DocumentOptions& options, const std::string& files_help);
+
+// One document. The views live until the callback that gets it returns.
+struct Document {
+  std::string_view text;
+  std::string where;          // for messages: "<stdin>", "a.txt", "a.jsonl:12"
+  uint64_t where_offset = 0;  // byte of the file at which `text` begins (0 for a JSON line)
+  std::string id_json;        // JSON text of the line's "id"; empty when it has none
+};
+
+// Documents that are there now, in order; `read_bytes` counts the bytes of all input so far, and
+// `interactive` tells that more may take a while (a pipe), so results should be sent on.
+struct DocumentBatch {
+  std::span<const Document> documents;
+  uint64_t read_bytes = 0;
+  bool interactive = false;
+};
+
+class DocumentReader {
+ public:
+  // Checks the options and lists directories. Throws UsageError for options that exclude each
+  // other; IoError when something named is not there.
+  explicit DocumentReader(DocumentOptions options);
+
+  // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
+  // a damaged JSON line; and whatever `use` throws.
+  void for_each_batch(const std::function<void(const DocumentBatch&)>& use);
+
+  DocumentUnit unit() const { return unit_; }
+  // Number of inputs (files, or 1 for standard input) after directories were listed.
+  size_t input_count() const { return options_.files.size(); }
+  // True when there can be other than one document.
+  bool many() const { return unit_ != DocumentUnit::kFile || options_.files.size() != 1; }
+  // Sum of file sizes; 0 when unknown (a pipe).
+  uint64_t total_bytes() const { return total_bytes_; }
+  // Whether one of the inputs is standard input.
+  bool reads_stdin() const;
+
+ private:
+  void read_whole(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
+  void read_lines(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
+  Document make_line(std::string_view line, const std::string& path, uint64_t line_number,
+                     uint64_t offset);
+
+  DocumentOptions options_;
+  DocumentUnit unit_ = DocumentUnit::kFile;
+  uint64_t total_bytes_ = 0;
+  uint64_t read_bytes_ = 0;
+  std::vector<std::string> texts_;  // of JSON lines in the current batch
+};
+
+// Throws FormatError naming the pipe line that works when `first_bytes` are those of a gzip, zstd,
+// xz or bzip2 file. `tool` is the name that the line shows.
+void refuse_compressed(std::string_view first_bytes, const std::string& path,
+                       const std::string& override_hint);
+
+}  // namespace netcl::cli
+
+#endif  // NETCL_TOOLS_CLI_DOCUMENTS_H_

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/encode_run.h"
+
+#include <exception>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "text/id_file.h"
+
+namespace netcl::cli {
+
+namespace {
+
+void check_options(const EncodeRunOptions& options) {
+  const bool line_format = options.format == IdFormat::kText || options.format == IdFormat::kJsonl;
+  if (options.count && !line_format) {
+    throw base::UsageError("--count writes text or jsonl, no other --format");
+  }
+  if (options.pieces && !line_format) {
+    throw base::UsageError("--pieces writes text or jsonl, no other --format");
+  }
+  if (options.count && options.pieces) {
+    throw base::UsageError("--count and --pieces exclude each other");
+  }
+  if (options.has_limit && options.has_append && options.limit == 0) {
+    throw base::UsageError("--limit: 0 leaves no place for the token of --append");
+  }
+  refuse_same_outputs({options.output, options.offsets_path, options.spans_path});
+  const auto refuse_terminal = [](const std::string& path, const char* what) {
+    if (!path.empty()) {
+      refuse_binary_on_terminal(path, what);
+    }
+  };
+  refuse_terminal(is_binary(options.format) ? options.output : "", "this --format");
+  refuse_terminal(options.offsets_path, "--offsets");
+  refuse_terminal(options.spans_path, "--spans");
+}
+
+// A second result beside the ids: an array of 64-bit numbers in a .npy file.
+class NumberFile {
+ public:
+  NumberFile(const std::string& path, uint64_t columns)
+      : out_(path), writer_(out_, text::NpyNumber::kU64, columns) {}
+  void write(std::span<const uint64_t> numbers) { writer_.write(numbers); }
+  void commit() {
+    writer_.finish();
+    out_.commit();
+  }
+
+ private:
+  base::OutputFile out_;
+  text::NpyWriter writer_;
+};
+
+// What became of one document.
+struct Outcome {
+  text::Encoding encoding;
+  uint64_t count = 0;
+  std::exception_ptr error;
+};
+
+class EncodeRun {
+ public:
+  EncodeRun(const EncodeRunOptions& options, const CommonOptions& common)
+      : options_(options),
+        reader_(options.documents),
+        tokenizer_(load_tokenizer(options.tokenizer, reader_.reads_stdin())),
+        pool_(common.thread_count),
+        progress_(common.progress),
+        report_(progress_.callback()),
+        out_(options.output),
+        writer_(make_id_writer(options.format, out_, shown_output(), reader_.many())) {
+    // Names that are no special tokens are told before any input is read.
+    tokenizer_.encode("", options_.encode);
+    if (options_.has_append) {
+      append_ = find_append();
+    }
+    if (!options_.offsets_path.empty()) {
+      offsets_.emplace(options_.offsets_path, 0);
+      offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
+    }
+    if (!options_.spans_path.empty()) {
+      spans_.emplace(options_.spans_path, 2);
+    }
+  }
+
+  EncodeStats run() {
+    reader_.for_each_batch([this](const DocumentBatch& batch) { take(batch); });
+    progress_.clear();
+    if (!options_.count) {
+      writer_->finish();
+    }
+    if (offsets_) {
+      offsets_->commit();
+    }
+    if (spans_) {
+      spans_->commit();
+    }
+    out_.commit();
+    return stats_;
+  }
+
+ private:
+  std::string shown_output() const {
+    return options_.output.empty() || options_.output == "-" ? "<stdout>" : options_.output;
+  }
+
+  uint32_t find_append() const {
+    std::optional<uint32_t> id = tokenizer_.find_added(options_.append);
+    if (!id) {
+      id = tokenizer_.find_token(options_.append);
+    }
+    if (!id) {
+      throw base::UsageError("--append: " + base::quote(options_.append) +
+                             " is no token of the tokenizer");
+    }
+    return *id;
+  }
+
+  void take(const DocumentBatch& batch) {
+    std::vector<Outcome> outcomes(batch.documents.size());
+    // Documents are handed out in runs: a call for each line would cost more than the line.
+    const size_t run_length =
+        std::max<size_t>(1, std::min<size_t>(64, outcomes.size() / (8 * pool_.thread_count())));
+    const size_t run_count = (outcomes.size() + run_length - 1) / run_length;
+    pool_.parallel_for(run_count, [&](size_t run, size_t) {
+      const size_t end = std::min(outcomes.size(), (run + 1) * run_length);
+      for (size_t i = run * run_length; i < end; ++i) {
+        // Kept per document, so that the first one in input order is the one reported.
+        try {
+          encode(batch.documents[i], outcomes[i]);
+        } catch (...) {
+          outcomes[i].error = std::current_exception();
+        }
+      }
+    });
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].error) {
+        std::rethrow_exception(outcomes[i].error);
+      }
+      write(batch.documents[i], outcomes[i]);
+    }
+    if (batch.interactive) {
+      out_.flush();
+    }
+    if (report_) {
+      report_({"encode", "bytes", batch.read_bytes, reader_.total_bytes()});
+    }
+  }
+
+  void encode(const Document& document, Outcome& outcome) const {
+    text::EncodeOptions encode_options = options_.encode;
+    encode_options.where = document.where;
+    encode_options.where_offset = document.where_offset;
+    if (options_.count && !options_.has_limit && !spans_) {
+      outcome.count = tokenizer_.count(document.text, encode_options) + (append_ ? 1 : 0);
+      return;
+    }
+    text::Encoding& encoding = outcome.encoding;
+    if (spans_) {
+      encoding = tokenizer_.encode_with_spans(document.text, encode_options);
+    } else {
+      encoding.ids = tokenizer_.encode(document.text, encode_options);
+    }
+    const uint64_t room = options_.limit - (append_ ? 1 : 0);
+    if (options_.has_limit && encoding.ids.size() > room) {
+      const size_t kept = tokenizer_.prefix_at_character(encoding.ids, room);
+      encoding.ids.resize(kept);
+      encoding.spans.resize(spans_ ? kept : 0);
+    }
+    if (append_) {
+      encoding.ids.push_back(*append_);
+      const uint64_t end = document.text.size();
+      encoding.spans.push_back({end, end});
+    }
+    outcome.count = encoding.ids.size();
+  }
+
+  void write(const Document& document, const Outcome& outcome) {
+    ++stats_.documents;
+    stats_.bytes += document.text.size();
+    stats_.ids += outcome.count;
+    if (options_.count) {
+      write_count(document, outcome.count);
+    } else {
+      write_row(document, outcome.encoding.ids);
+    }
+    if (offsets_) {
+      offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
+    }
+    if (spans_) {
+      numbers_.clear();
+      for (const text::ByteSpan& span : outcome.encoding.spans) {
+        numbers_.push_back(span.begin);
+        numbers_.push_back(span.end);
+      }
+      spans_->write(std::span<const uint64_t>(numbers_));
+    }
+  }
+
+  void write_count(const Document& document, uint64_t count) {
+    if (options_.format == IdFormat::kText) {
+      out_.write(std::to_string(count) + "\n");
+      return;
+    }
+    out_.write("{\"count\":" + std::to_string(count) +
+               (document.id_json.empty() ? "" : ",\"id\":" + document.id_json) + "}\n");
+  }
+
+  void write_row(const Document& document, std::span<const uint32_t> ids) {
+    pieces_.clear();
+    if (options_.pieces) {
+      for (const uint32_t id : ids) {
+        pieces_.push_back(piece_json(tokenizer_.token_bytes(id)));
+      }
+    }
+    writer_->write({ids, document.id_json, pieces_, options_.pieces});
+  }
+
+  const EncodeRunOptions& options_;
+  DocumentReader reader_;
+  text::BpeTokenizer tokenizer_;
+  base::ThreadPool pool_;
+  ProgressReport progress_;
+  base::ProgressFn report_;
+  std::optional<uint32_t> append_;
+  EncodeStats stats_;
+  base::OutputFile out_;
+  std::unique_ptr<IdWriter> writer_;
+  std::optional<NumberFile> offsets_;
+  std::optional<NumberFile> spans_;
+  std::vector<uint64_t> numbers_;
+  std::vector<std::string> pieces_;
+};
+
+}  // namespace
+
+EncodeStats encode_documents(const EncodeRunOptions& options, const CommonOptions& common) {
+  check_options(options);
+  return EncodeRun(options, common).run();
+}
+
+}  // namespace netcl::cli

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "cli/id_format.h"
+#include "text/id_file.h"
+#include "text/unicode.h"
+
+namespace netcl::cli {
+
+namespace {
+
+void append_ids(std::string& line, std::span<const uint32_t> ids, char separator) {
+  std::array<char, 12> digits;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i > 0) {
+      line += separator;
+    }
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), ids[i]).ptr;
+    line.append(digits.data(), static_cast<size_t>(end - digits.data()));
+  }
+}
+
+class TextWriter : public IdWriter {
+ public:
+  explicit TextWriter(base::OutputFile& out) : out_(out) {}
+  void write(const IdRow& row) override {
+    line_.clear();
+    if (row.has_pieces) {
+      for (size_t i = 0; i < row.ids.size(); ++i) {
+        line_ += std::to_string(row.ids[i]) + "\t" + row.pieces[i] + "\n";
+      }
+    } else {
+      append_ids(line_, row.ids, ' ');
+    }
+    line_ += '\n';
+    out_.write(line_);
+  }
+
+ private:
+  base::OutputFile& out_;
+  std::string line_;
+};
+
+class JsonWriter : public IdWriter {
+ public:
+  JsonWriter(base::OutputFile& out, bool many) : out_(out), many_(many) {}
+  void write(const IdRow& row) override {
+    line_ = !many_ ? "[" : rows_ == 0 ? "[[" : ",\n[";
+    append_ids(line_, row.ids, ',');
+    line_ += ']';
+    ++rows_;
+    out_.write(line_);
+  }
+  void finish() override { out_.write(!many_ ? "\n" : rows_ == 0 ? "[]\n" : "]\n"); }
+
+ private:
+  base::OutputFile& out_;
+  bool many_;
+  uint64_t rows_ = 0;
+  std::string line_;
+};
+
+class JsonlWriter : public IdWriter {
+ public:
+  explicit JsonlWriter(base::OutputFile& out) : out_(out) {}
+  void write(const IdRow& row) override {
+    line_ = "{\"ids\":[";
+    append_ids(line_, row.ids, ',');
+    line_ += ']';
+    if (row.has_pieces) {
+      line_ += ",\"pieces\":[";
+      for (size_t i = 0; i < row.pieces.size(); ++i) {
+        line_ += (i > 0 ? "," : "") + row.pieces[i];
+      }
+      line_ += ']';
+    }
+    if (!row.id_json.empty()) {
+      line_ += ",\"id\":" + std::string(row.id_json);
+    }
+    line_ += "}\n";
+    out_.write(line_);
+  }
+
+ private:
+  base::OutputFile& out_;
+  std::string line_;
+};
+
+class NpyIdWriter : public IdWriter {
+ public:
+  explicit NpyIdWriter(base::OutputFile& out) : writer_(out, text::NpyNumber::kU32) {}
+  void write(const IdRow& row) override { writer_.write(row.ids); }
+  void finish() override { writer_.finish(); }
+
+ private:
+  text::NpyWriter writer_;
+};
+
+class RawWriter : public IdWriter {
+ public:
+  RawWriter(base::OutputFile& out, std::string where, size_t bytes)
+      : out_(out), where_(std::move(where)), bytes_(bytes) {}
+  void write(const IdRow& row) override {
+    buffer_.clear();
+    for (const uint32_t id : row.ids) {
+      if (bytes_ == 2 && id > 0xFFFF) {
+        throw base::FormatError(where_ + ": id " + std::to_string(id) + " at position " +
+                                std::to_string(written_) +
+                                " does not fit 16 bits; use --format u32");
+      }
+      for (size_t i = 0; i < bytes_; ++i) {
+        buffer_ += static_cast<char>(id >> (8 * i) & 0xFF);
+      }
+      ++written_;
+    }
+    out_.write(buffer_);
+  }
+
+ private:
+  base::OutputFile& out_;
+  std::string where_;
+  size_t bytes_;
+  uint64_t written_ = 0;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::vector<Choice<IdFormat>> id_format_choices(bool with_auto) {
+  std::vector<Choice<IdFormat>> choices;
+  if (with_auto) {
+    choices.push_back({"auto", IdFormat::kAuto});
+  }
+  choices.insert(choices.end(), {{"text", IdFormat::kText},
+                                 {"json", IdFormat::kJson},
+                                 {"jsonl", IdFormat::kJsonl},
+                                 {"npy", IdFormat::kNpy},
+                                 {"u16", IdFormat::kU16},
+                                 {"u32", IdFormat::kU32}});
+  return choices;
+}
+
+bool is_binary(IdFormat format) {
+  return format == IdFormat::kNpy || format == IdFormat::kU16 || format == IdFormat::kU32;
+}
+
+std::string piece_json(std::string_view bytes) {
+  if (text::is_valid_utf8(bytes)) {
+    return base::to_text(std::string(bytes));
+  }
+  std::string hex;
+  for (const char c : bytes) {
+    hex += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    hex += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return "{\"hex\":\"" + hex + "\"}";
+}
+
+std::unique_ptr<IdWriter> make_id_writer(IdFormat format, base::OutputFile& out,
+                                         const std::string& where, bool many) {
+  switch (format) {
+    case IdFormat::kJson:
+      return std::make_unique<JsonWriter>(out, many);
+    case IdFormat::kJsonl:
+      return std::make_unique<JsonlWriter>(out);
+    case IdFormat::kNpy:
+      return std::make_unique<NpyIdWriter>(out);
+    case IdFormat::kU16:
+      return std::make_unique<RawWriter>(out, where, 2);
+    case IdFormat::kU32:
+      return std::make_unique<RawWriter>(out, where, 4);
+    case IdFormat::kText:
+    case IdFormat::kAuto:
+      break;
+  }
+  return std::make_unique<TextWriter>(out);
+}
+
+}  // namespace netcl::cli

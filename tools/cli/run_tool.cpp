@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_tool.h"
+
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/version.h"
+
+namespace netcl::cli {
+
+namespace {
+
+constexpr int kOurBug = 70;
+constexpr uint64_t kMaxThreads = 4096;
+
+extern "C" void end_on_signal(int number) {
+  base::remove_temporary_files();
+  // SA_RESETHAND restored the default action, so that the parent sees what ended us.
+  ::raise(number);
+}
+
+void install_signal_handlers() {
+  struct sigaction ending {};
+  ending.sa_handler = end_on_signal;
+  ending.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  ::sigemptyset(&ending.sa_mask);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction previous {};
+    // A signal that is ignored from outside (nohup, a background job) stays ignored.
+    if (::sigaction(number, nullptr, &previous) == 0 && previous.sa_handler != SIG_IGN) {
+      ::sigaction(number, &ending, nullptr);
+    }
+  }
+  ::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE, which becomes base::BrokenPipe
+}
+
+// Ends the process as any filter ends whose reader went away.
+int end_on_broken_pipe() {
+  ::signal(SIGPIPE, SIG_DFL);
+  ::raise(SIGPIPE);
+  return 128 + SIGPIPE;
+}
+
+void install_logger(const std::string& tool_name) {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>(tool_name, std::move(sink));
+  logger->set_pattern("%n: %l: %v");
+  logger->set_level(spdlog::level::warn);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void apply_verbosity(const CommonOptions& common) {
+  spdlog::set_level(common.quiet            ? spdlog::level::err
+                    : common.verbosity == 0 ? spdlog::level::warn
+                    : common.verbosity == 1 ? spdlog::level::info
+                                            : spdlog::level::debug);
+}
+
+int fail(int exit_code, const std::string& message) {
+  spdlog::error("{}", message);
+  return exit_code;
+}
+
+int report_bug(const std::string& message) {
+  return fail(kOurBug, "internal error: " + message +
+                           "; please report it with the command line and the input");
+}
+
+void print_result(const std::string& text) {
+  base::OutputFile out("-");
+  out.write(text);
+  out.commit();
+}
+
+std::string version_text(const ToolApp& app, const std::string& details) {
+  std::string text =
+      app.get_name() + " " + base::kVersion + " (commit " + base::kCommit + ")\n" + details;
+  if (text.back() != '\n') {
+    text += '\n';
+  }
+  return text;
+}
+
+void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_count,
+                        const std::string& version) {
+  app.add_switch("-q,--quiet", common.quiet, "No warnings, errors alone")->group("Common options");
+  app.add_flag("-v,--verbose", common.verbosity, "Facts about the run; twice for details")
+      ->disable_flag_override()
+      ->group("Common options");
+  app.add_integer("--threads", thread_count, 1, kMaxThreads,
+                  "Number of threads, 1 to 4096; default: all cores")
+      ->group("Common options");
+  app.add_choice<ProgressMode>("--progress", common.progress,
+                               {{"auto", ProgressMode::kAuto},
+                                {"bar", ProgressMode::kBar},
+                                {"json", ProgressMode::kJson},
+                                {"none", ProgressMode::kNone}},
+                               "Progress on standard error; auto: a bar on a terminal")
+      ->group("Common options");
+  app.set_version_flag("--version", version, "Print version and commit and exit")
+      ->group("Common options");
+  app.get_help_ptr()->group("Common options");
+}
+
+}  // namespace
+
+int run_action(const std::string& tool_name, const std::function<int()>& action) {
+  try {
+    return action();
+  } catch (const base::BrokenPipe&) {
+    return end_on_broken_pipe();
+  } catch (const base::UsageError& error) {
+    return fail(error.exit_code(), std::string(error.what()) + "; see '" + tool_name + " --help'");
+  } catch (const base::Error& error) {
+    return fail(error.exit_code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(4, error.path1().string() + ": " + error.code().message());
+  } catch (const std::bad_alloc&) {
+    return report_bug("out of memory");
+  } catch (const std::exception& error) {
+    return report_bug(error.what());
+  } catch (...) {
+    return report_bug("unknown exception");
+  }
+}
+
+int run_tool(int argc, const char* const* argv, ToolApp& app,
+             const std::function<int(const CommonOptions&)>& action,
+             const std::string& version_details) {
+  install_logger(app.get_name());
+  install_signal_handlers();
+  return run_action(app.get_name(), [&] {
+    CommonOptions common;
+    uint64_t thread_count = 0;
+    const std::string version = version_text(app, version_details);
+    add_common_options(app, common, thread_count, version);
+    try {
+      app.parse_arguments(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      print_result(app.help());
+      return 0;
+    } catch (const CLI::CallForVersion&) {
+      print_result(version);
+      return 0;
+    }
+    common.thread_count = thread_count;
+    apply_verbosity(common);
+    return action(common);
+  });
+}
+
+void refuse_binary_on_terminal(const std::string& output_path, const std::string& what) {
+  if ((output_path.empty() || output_path == "-") && ::isatty(STDOUT_FILENO) == 1) {
+    throw base::UsageError("<stdout>: " + what +
+                           " is binary and standard output is a terminal; use -o FILE or a pipe");
+  }
+}
+
+void refuse_same_outputs(const std::vector<std::string>& paths) {
+  const auto same_file = [](const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    const bool special =
+        std::filesystem::exists(a, ignored) && !std::filesystem::is_regular_file(a, ignored);
+    return !special && std::filesystem::weakly_canonical(a, ignored) ==
+                           std::filesystem::weakly_canonical(b, ignored);
+  };
+  for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t j = i + 1; j < paths.size(); ++j) {
+      if (!paths[i].empty() && !paths[j].empty() &&
+          (paths[i] == paths[j] ? paths[i] != "/dev/null" : same_file(paths[i], paths[j]))) {
+        throw base::UsageError(paths[i] + ": named for two different results");
+      }
+    }
+  }
+}
+
+}  // namespace netcl::cli

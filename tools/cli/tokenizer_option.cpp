@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tokenizer_option.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+
+namespace netcl::cli {
+
+std::string join_names(const std::vector<std::string_view>& names) {
+  std::string joined;
+  for (const std::string_view name : names) {
+    joined += (joined.empty() ? "" : ", ") + std::string(name);
+  }
+  return joined;
+}
+
+void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
+  app.add_text("-t,--tokenizer", option.path, "TOKENIZER",
+               "tokenizer.json, a directory that holds one, or a .tiktoken file")
+      ->required()
+      ->group("Tokenizer");
+  app.add_text("--pattern", option.file.pattern_name, "NAME",
+               "Split pattern and special tokens of a .tiktoken file: " +
+                   join_names(text::known_model_names()))
+      ->group("Tokenizer");
+  app.add_text("--pattern-regex", option.file.pattern_regex, "RE",
+               "Any other split pattern for a .tiktoken file")
+      ->group("Tokenizer");
+  app.add_text("--specials", option.file.specials_path, "FILE",
+               "JSON object of special tokens and ids for a .tiktoken file")
+      ->group("Tokenizer");
+}
+
+text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input) {
+  if (option.path == "-" && stdin_is_input) {
+    throw base::UsageError("-t -: standard input is read for the input already");
+  }
+  text::BpeTokenizer tokenizer = text::load_tokenizer(option.path, option.file);
+  spdlog::info("{}: {} tokens, ids below {}", base::quote(option.path, 200), tokenizer.vocab_size(),
+               tokenizer.id_limit());
+  return tokenizer;
+}
+
+}  // namespace netcl::cli
