@@ -72,9 +72,9 @@ def generate(folder):
         sys.exit("too many distinct blocks for a 16-bit index")
     data = [byte for block in blocks for byte in block]
     return f"""// SPDX-License-Identifier: Apache-2.0
-// Generated, do not edit. Command: scripts/make_unicode_tables.py UNICODE_DIR lib/text/unicode_tables.cpp
-// Unicode {VERSION}: General_Category, White_Space, Script=Han. Data copyright Unicode, Inc.
-// (Unicode License V3).
+// Generated, do not edit: scripts/make_unicode_tables.py UNICODE_DIR lib/text/unicode_tables.cpp
+// Unicode {VERSION}: General_Category, White_Space, Script=Han. Data: Unicode, Inc.,
+// Unicode License V3.
 #include "text/unicode_tables.h"
 
 namespace netcl::text::tables {{

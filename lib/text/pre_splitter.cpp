@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "text/regex_splitter.h"
 #include "text/scanner_cl100k.h"
 #include "text/scanner_gpt2.h"
 #include "text/scanner_o200k.h"
@@ -91,6 +92,19 @@ std::shared_ptr<const PreSplitter> make_named_splitter(std::string_view name) {
   }
   throw base::UsageError("pattern " + base::quote(name) + ": no such pattern; known are " +
                          allowed);
+}
+
+std::shared_ptr<const PreSplitter> make_regex_splitter(std::string_view regex,
+                                                       SplitBehavior behavior, bool invert) {
+  // A known pattern leaves no gaps, so keeping the matches alone is the same as Isolated.
+  const bool keeps_all =
+      behavior == SplitBehavior::kIsolated || (behavior == SplitBehavior::kRemoved && invert);
+  for (const KnownPattern& known : kKnownPatterns) {
+    if (keeps_all && known.pattern == regex) {
+      return std::make_shared<ScannerSplitter>(known);
+    }
+  }
+  return make_pcre2_splitter(regex, behavior, invert);
 }
 
 }  // namespace netcl::text

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/regex_splitter.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/error.h"
+#include "text/unicode.h"
+
+namespace netcl::text {
+
+namespace {
+
+constexpr uint32_t kMatchLimit = 100'000'000;
+constexpr uint32_t kHeapLimitKib = 1u << 20;
+constexpr size_t kJitStackStart = 64u << 10;
+constexpr size_t kJitStackMax = 64u << 20;
+
+std::string pcre2_message(int code) {
+  PCRE2_UCHAR buffer[256];
+  pcre2_get_error_message(code, buffer, sizeof buffer);
+  return reinterpret_cast<const char*>(buffer);
+}
+
+template <auto kFree>
+struct Pcre2Delete {
+  template <class T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+template <class T, auto kFree>
+using Pcre2Ptr = std::unique_ptr<T, Pcre2Delete<kFree>>;
+
+Pcre2Ptr<pcre2_code, pcre2_code_free> compile(const std::string& translated,
+                                              std::string_view source) {
+  const Pcre2Ptr<pcre2_compile_context, pcre2_compile_context_free> context(
+      pcre2_compile_context_create(nullptr));
+  if (!context) {
+    throw std::bad_alloc();
+  }
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  Pcre2Ptr<pcre2_code, pcre2_code_free> code(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), PCRE2_UTF,
+                    &error, &offset, context.get()));
+  if (!code) {
+    throw base::FormatError("pattern: cannot be compiled: " + pcre2_message(error) + " in " +
+                            base::quote(source, 200));
+  }
+  // Without just-in-time support the interpreter does the work.
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
+  return code;
+}
+
+// What one running split() needs of PCRE2.
+struct Workspace {
+  explicit Workspace(const pcre2_code* code)
+      : data(pcre2_match_data_create_from_pattern(code, nullptr)),
+        context(pcre2_match_context_create(nullptr)),
+        jit_stack(pcre2_jit_stack_create(kJitStackStart, kJitStackMax, nullptr)) {
+    if (!data || !context || !jit_stack) {
+      throw std::bad_alloc();
+    }
+    pcre2_set_match_limit(context.get(), kMatchLimit);
+    pcre2_set_heap_limit(context.get(), kHeapLimitKib);
+    pcre2_jit_stack_assign(context.get(), nullptr, jit_stack.get());
+  }
+  Pcre2Ptr<pcre2_match_data, pcre2_match_data_free> data;
+  Pcre2Ptr<pcre2_match_context, pcre2_match_context_free> context;
+  Pcre2Ptr<pcre2_jit_stack, pcre2_jit_stack_free> jit_stack;
+};
+
+// A text as PCRE2 may read it, and the way back to the offsets of the original.
+class Subject {
+ public:
+  explicit Subject(std::string_view text) : text_(text) {
+    size_t pos = find_ill_formed(text);
+    if (pos == text.size()) {
+      return;
+    }
+    for (size_t begin = 0;;) {
+      copy_.append(text, begin, pos - begin);
+      if (pos == text.size()) {
+        break;
+      }
+      replaced_.push_back(copy_.size());
+      append_utf8(kReplacementCharacter, copy_);
+      begin = pos + 1;
+      pos = find_ill_formed(text, begin);
+    }
+    text_ = copy_;
+  }
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+
+  std::string_view text() const { return text_; }
+  // Offset in the original of a character boundary of text().
+  size_t original(size_t offset) const {
+    // Each replacement before the offset is three bytes for one.
+    const auto before = std::lower_bound(replaced_.begin(), replaced_.end(), offset);
+    return offset - 2 * static_cast<size_t>(before - replaced_.begin());
+  }
+
+ private:
+  std::string_view text_;
+  std::string copy_;
+  std::vector<size_t> replaced_;  // where the replacements are in copy_
+};
+
+// A stretch of the text between two decisions of the search.
+struct Span {
+  Piece piece;
+  bool is_match = false;
+};
+
+// Joins a match to the span before it unless that span is a match too.
+std::vector<Span> merged_with_previous(const std::vector<Span>& spans) {
+  std::vector<Span> merged;
+  bool previous_match = false;
+  for (const Span& span : spans) {
+    if (span.is_match && !previous_match && !merged.empty()) {
+      merged.back().piece.end = span.piece.end;
+    } else {
+      merged.push_back(span);
+    }
+    previous_match = span.is_match;
+  }
+  return merged;
+}
+
+std::vector<Span> merged_with_next(const std::vector<Span>& spans) {
+  std::vector<Span> merged;
+  bool next_match = false;
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+    if (span->is_match && !next_match && !merged.empty()) {
+      merged.back().piece.begin = span->piece.begin;
+    } else {
+      merged.push_back(*span);
+    }
+    next_match = span->is_match;
+  }
+  std::reverse(merged.begin(), merged.end());
+  return merged;
+}
+
+std::vector<Span> contiguous(const std::vector<Span>& spans) {
+  std::vector<Span> joined;
+  bool previous_match = false;
+  for (const Span& span : spans) {
+    if (span.is_match == previous_match && !joined.empty()) {
+      joined.back().piece.end = span.piece.end;
+    } else {
+      joined.push_back(span);
+    }
+    previous_match = span.is_match;
+  }
+  return joined;
+}
+
+class Pcre2Splitter final : public PreSplitter {
+ public:
+  Pcre2Splitter(std::string_view regex, SplitBehavior behavior, bool invert, RegexDialect dialect)
+      : pattern_(regex),
+        behavior_(behavior),
+        invert_(invert),
+        code_(compile(translate_pattern(regex, dialect), regex)) {}
+
+  void split(std::string_view text, std::vector<Piece>& pieces) const override {
+    if (text.empty()) {
+      return;
+    }
+    std::vector<Span> spans = find_spans(text);
+    switch (behavior_) {
+      case SplitBehavior::kIsolated:
+        break;
+      case SplitBehavior::kRemoved:
+        std::erase_if(spans, [](const Span& span) { return span.is_match; });
+        break;
+      case SplitBehavior::kMergedWithPrevious:
+        spans = merged_with_previous(spans);
+        break;
+      case SplitBehavior::kMergedWithNext:
+        spans = merged_with_next(spans);
+        break;
+      case SplitBehavior::kContiguous:
+        spans = contiguous(spans);
+        break;
+    }
+    for (const Span& span : spans) {
+      if (span.piece.begin < span.piece.end) {
+        pieces.push_back(span.piece);
+      }
+    }
+  }
+
+  const std::string& pattern() const override { return pattern_; }
+  std::string_view name() const override { return {}; }
+
+ private:
+  // Matches and the gaps between them, in order, as offsets of the original text. Empty matches are
+  // among them, since they take part in merging.
+  std::vector<Span> find_spans(std::string_view text) const {
+    const Subject subject(text);
+    std::unique_ptr<Workspace> workspace = take_workspace();
+    std::vector<Span> spans;
+    size_t gap_begin = 0;
+    size_t search_from = 0;
+    std::optional<size_t> last_match_end;
+    const std::string_view searched = subject.text();
+    while (search_from <= searched.size()) {
+      const std::optional<Piece> match = search(subject, search_from, *workspace);
+      if (!match) {
+        break;
+      }
+      if (match->begin == match->end && last_match_end == match->end) {
+        search_from += search_from < searched.size() ? decode_utf8(searched, search_from).byte_count
+                                                     : size_t{1};
+        continue;
+      }
+      search_from = match->end;
+      last_match_end = match->end;
+      if (gap_begin != match->begin) {
+        spans.push_back({{gap_begin, match->begin}, invert_});
+      }
+      spans.push_back({*match, !invert_});
+      gap_begin = match->end;
+    }
+    if (gap_begin != searched.size()) {
+      spans.push_back({{gap_begin, searched.size()}, invert_});
+    }
+    for (Span& span : spans) {
+      span.piece = {subject.original(span.piece.begin), subject.original(span.piece.end)};
+    }
+    give_back(std::move(workspace));
+    return spans;
+  }
+
+  std::optional<Piece> search(const Subject& subject, size_t from, Workspace& workspace) const {
+    const std::string_view text = subject.text();
+    const auto run = [&](uint32_t options) {
+      return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                         PCRE2_NO_UTF_CHECK | options, workspace.data.get(),
+                         workspace.context.get());
+    };
+    int result = run(0);
+    if (result == PCRE2_ERROR_JIT_STACKLIMIT) {
+      result = run(PCRE2_NO_JIT);
+    }
+    if (result == PCRE2_ERROR_NOMATCH) {
+      return std::nullopt;
+    }
+    if (result < 0) {
+      throw base::FormatError(base::at_byte("text", subject.original(from)) + ": pattern " +
+                              base::quote(pattern_) + ": " + pcre2_message(result) +
+                              "; shorten the run or use a simpler pattern");
+    }
+    const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(workspace.data.get());
+    return Piece{offsets[0], offsets[1]};
+  }
+
+  std::unique_ptr<Workspace> take_workspace() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Workspace> workspace = std::move(idle_.back());
+        idle_.pop_back();
+        return workspace;
+      }
+    }
+    return std::make_unique<Workspace>(code_.get());
+  }
+
+  void give_back(std::unique_ptr<Workspace> workspace) const {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(workspace));
+  }
+
+  std::string pattern_;
+  SplitBehavior behavior_;
+  bool invert_;
+  Pcre2Ptr<pcre2_code, pcre2_code_free> code_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;  // one per concurrent split() so far
+};
+
+}  // namespace
+
+std::shared_ptr<const PreSplitter> make_pcre2_splitter(std::string_view regex,
+                                                       SplitBehavior behavior, bool invert,
+                                                       RegexDialect dialect) {
+  return std::make_shared<Pcre2Splitter>(regex, behavior, invert, dialect);
+}
+
+}  // namespace netcl::text
