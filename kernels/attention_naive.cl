@@ -5,13 +5,14 @@
 // pass over the keys finds the largest score m of the row, the second sums exp(s - m) and
 // exp(s - m) * v. Scores are recomputed for every chunk of V_CHUNK output columns.
 //
-// out  y [B, H, Tq, Dv] by strides, type y_type; lse [B, H, Tq] f32 or null
+// out  y [B, H, Tq, Dv] by strides, stored as q is; lse [B, H, Tq] f32 or null
 // in   q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; mask by strides or null;
 //      bounds [B, 2] i64: valid keys, causal offset
 // work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
-// macros: V_CHUNK = 32 (output columns kept in private memory, >= 1)
-// check: -DV_CHUNK=32
-// check: -DV_CHUNK=1
+// macros: V_CHUNK = 64 (output columns kept in private memory, >= 1)
+//         Q_TYPE, K_TYPE, V_TYPE = 0 (storage of q and y, k, v: 0 f32, 1 f16, 2 bf16)
+// check: -DV_CHUNK=64
+// check: -DV_CHUNK=1 -DQ_TYPE=1 -DK_TYPE=2 -DV_TYPE=1
 // local memory: 0 bytes
 // accuracy: float throughout; the error grows with Tk as that of a plain sum
 // barriers: none
@@ -21,7 +22,16 @@
 #include "key_visibility.h"
 
 #ifndef V_CHUNK
-#define V_CHUNK 32
+#define V_CHUNK 64
+#endif
+#ifndef Q_TYPE
+#define Q_TYPE 0
+#endif
+#ifndef K_TYPE
+#define K_TYPE 0
+#endif
+#ifndef V_TYPE
+#define V_TYPE 0
 #endif
 
 // Elements and places of one query row.
@@ -34,8 +44,8 @@ static float row_score(const AttnShape* shape, const Row* row, __global const uc
                        __global const uchar* k, __global const uchar* mask, long j) {
   float dot_product = 0;
   for (long d = 0; d < shape->head_dim; ++d) {
-    dot_product += load_element(q, row->q + d, shape->q_type) *
-                   load_element(k, row->k + j * shape->k_row + d, shape->k_type);
+    dot_product += load_element(q, row->q + d, Q_TYPE) *
+                   load_element(k, row->k + j * shape->k_row + d, K_TYPE);
   }
   return masked(capped(shape->scale * dot_product, shape->softcap), mask, shape, row->mask, j);
 }
@@ -85,11 +95,11 @@ __kernel void attention_naive(__global uchar* y, __global float* lse, __global c
       total += weight;
       const long v_row = row.v + j * shape.v_row + chunk;
       for (int c = 0; c < columns; ++c) {
-        sums[c] += weight * load_element(v, v_row + c, shape.v_type);
+        sums[c] += weight * load_element(v, v_row + c, V_TYPE);
       }
     }
     for (int c = 0; c < columns; ++c) {
-      store_element(y, y_row + chunk + c, shape.y_type, total == 0 ? 0.0f : sums[c] / total);
+      store_element(y, y_row + chunk + c, Q_TYPE, total == 0 ? 0.0f : sums[c] / total);
     }
     if (lse != 0 && chunk == 0) {
       lse[(b * shape.heads + h) * shape.q_len + i] = total == 0 ? -INFINITY : largest + log(total);

@@ -6,8 +6,9 @@
 // in   q [B, H, Tq, D], k [B, G, Tk, D] by strides; mask by strides or null; bounds [B, 2] i64:
 //      valid keys, causal offset
 // work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
-// macros: none
-// check:
+// macros: Q_TYPE, K_TYPE = 0 (storage of q and k: 0 f32, 1 f16, 2 bf16)
+// check: -DQ_TYPE=0 -DK_TYPE=0
+// check: -DQ_TYPE=1 -DK_TYPE=2
 // local memory: 0 bytes
 // accuracy: float throughout
 // barriers: none
@@ -15,6 +16,13 @@
 #include "attn_shape.h"
 #include "element.h"
 #include "key_visibility.h"
+
+#ifndef Q_TYPE
+#define Q_TYPE 0
+#endif
+#ifndef K_TYPE
+#define K_TYPE 0
+#endif
 
 __kernel void attention_scores(__global float* scores, __global const uchar* q,
                                __global const uchar* k, __global const uchar* mask,
@@ -38,8 +46,8 @@ __kernel void attention_scores(__global float* scores, __global const uchar* q,
   for (long j = 0; j < shape.kv_len; ++j) {
     float dot_product = 0;
     for (long d = 0; d < shape.head_dim; ++d) {
-      dot_product += load_element(q, q_row + d, shape.q_type) *
-                     load_element(k, k_head + j * shape.k_row + d, shape.k_type);
+      dot_product += load_element(q, q_row + d, Q_TYPE) *
+                     load_element(k, k_head + j * shape.k_row + d, K_TYPE);
     }
     float score = shape.scale * dot_product;
     if (shape.stage >= STAGE_SOFTCAP) {

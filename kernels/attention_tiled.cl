@@ -5,7 +5,7 @@
 // sum l of exp(s - m) so far, and its unnormalised output o. A tile that raises m to m' first
 // multiplies l and o by exp(m - m').
 //
-// out  y [B, H, Tq, Dv] by strides, type y_type; lse [B, H, Tq] f32 or null
+// out  y [B, H, Tq, Dv] by strides, stored as q is; lse [B, H, Tq] f32 or null
 // in   q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; mask by strides or null;
 //      bounds [B, 2] i64: valid keys, causal offset
 // work-group (x, h, b): query rows x * TILE_Q .. of one head, against all keys that one of them may

@@ -40,12 +40,12 @@ typedef struct {
   float scale;
   float softcap;  // 0 = off
   attn_int32 causal;
-  attn_int32 q_type, k_type, v_type, y_type, mask_type;  // STORAGE_*
-  attn_int32 stage;                                      // STAGE_*, attention_scores only
-  attn_int32 reserved;                                   // 0; keeps the size a multiple of 8
+  attn_int32 mask_type;  // STORAGE_*; the types of q, k, v and y are macros of the kernels
+  attn_int32 stage;      // STAGE_*, attention_scores only
+  attn_int32 reserved;   // 0; keeps the size a multiple of 8
 } AttnShape;
 
-#define ATTN_SHAPE_BYTES 248
+#define ATTN_SHAPE_BYTES 232
 
 // Sizes of one kv_concat call: [B, G, P, D] followed by new keys of a strided [B, G, N, D].
 typedef struct {
