@@ -168,12 +168,15 @@ void refuse_binary_on_terminal(const std::string& output_path, const std::string
 }
 
 void refuse_same_outputs(const std::vector<std::string>& paths) {
-  const auto same_file = [](const std::string& a, const std::string& b) {
+  const auto resolved = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  const auto same_file = [&](const std::string& a, const std::string& b) {
     std::error_code ignored;
     const bool special =
         std::filesystem::exists(a, ignored) && !std::filesystem::is_regular_file(a, ignored);
-    return !special && std::filesystem::weakly_canonical(a, ignored) ==
-                           std::filesystem::weakly_canonical(b, ignored);
+    return !special && resolved(a) == resolved(b);
   };
   for (size_t i = 0; i < paths.size(); ++i) {
     for (size_t j = i + 1; j < paths.size(); ++j) {
