@@ -5,8 +5,6 @@
 //   - counts are exact 64-bit sums over pre-tokens, overlapping windows counted ("aaa" holds the
 //     pair (a, a) twice); a merge replaces left to right without overlap;
 //   - the highest count wins, ties go to the smallest (left id, right id);
-//   - a merge whose bytes are a token already reuses that id (the merge list grows, the vocabulary
-//     does not);
 //   - ids: special tokens first, then the 256 bytes, then the merges (or the special tokens last).
 // The corpus is never stored: a document is split and its pre-tokens are counted, so memory grows
 // with the number of distinct pre-tokens. The result does not depend on the order of documents.
@@ -49,7 +47,7 @@ struct TrainerOptions {
   uint64_t max_token_length = 0;
   ByteOrder byte_order = ByteOrder::kGpt2;
   // Each document (and each part between special tokens) that does not begin with a space is read
-  // as if it did; the tokenizer then encodes in the same way.
+  // as if it did; the tokenizer then encodes in the same way. Patterns gpt2 and none only.
   bool add_prefix_space = false;
 };
 
@@ -60,8 +58,8 @@ struct TrainReport {
   uint64_t bytes = 0;       // of the documents
   uint64_t pre_tokens = 0;  // sum of counts
   uint64_t distinct_pre_tokens = 0;
-  uint64_t merges = 0;             // length of the merge list
-  uint64_t reused_ids = 0;         // merges whose bytes were a token already
+  uint64_t merges = 0;      // length of the merge list
+  uint64_t reused_ids = 0;  // merges whose bytes were a token already (merge_learner.h: none)
   uint64_t first_merge_count = 0;  // occurrences of the first and the last merged pair
   uint64_t last_merge_count = 0;
   StopReason stopped = StopReason::kNoPairs;
@@ -92,8 +90,9 @@ class BpeTrainer {
   // text in errors. Throws FormatError when a regex splitter hits its limit.
   void add_document(std::string_view text, std::string_view where = "text");
 
-  // Adds `count` occurrences of one pre-token as it is (no splitting, no special tokens); lets
-  // word counts stand in for a corpus. Throws UsageError when a total would pass 2^63 - 1.
+  // Adds `count` occurrences of one pre-token (not split any further, but the text of special
+  // tokens is cut out); lets word counts stand in for a corpus. Throws UsageError when a total
+  // would pass 2^63 - 1.
   void add_pre_token(std::string_view bytes, uint64_t count);
 
   // Learns the merges. Progress: phase "merge", unit "merges". The counts stay, so train() may be

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/byte_span.h"
+
 namespace netcl::text {
 
 struct TokenizerParts;  // tokenizer_parts.h: what a tokenizer is made of
@@ -48,16 +50,9 @@ struct EncodeOptions {
   uint64_t where_offset = 0;
 };
 
-// Bytes [begin, end) of the text that was given to encode.
-struct ByteSpan {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  friend bool operator==(const ByteSpan&, const ByteSpan&) = default;
-};
-
-// spans[i] is what ids[i] was made from. A token from text that a normalizer rewrote has the span
-// of the whole characters it came from (so neighbours may overlap); a token for text that was
-// inserted (prefix space, template) has an empty span.
+// spans[i] are the bytes, of the text given to encode, that ids[i] was made from. A token from text
+// that a normalizer rewrote has the span of the whole characters it came from (so neighbours may
+// overlap); a token for text that was inserted (prefix space, template) has an empty span.
 struct Encoding {
   std::vector<uint32_t> ids;
   std::vector<ByteSpan> spans;
@@ -87,7 +82,7 @@ class BpeTokenizer {
 
   // Ids of a text. Throws FormatError for a refused special token (message names the token and its
   // byte offset) or when a regex splitter hits its limit; UsageError for a bad `allowed`.
-  // O(n log n) in the worst case, whatever the input; memory of the order of the longest piece.
+  // O(n log n) in the worst case, whatever the input; memory of the order of the text.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;

@@ -45,11 +45,11 @@ class Vocabulary {
   }
   // Id of exactly these bytes.
   std::optional<uint32_t> find(std::string_view bytes) const {
-    const uint32_t id = find_or(bytes);
+    const uint32_t id = find_id(bytes);
     return id == kNone ? std::nullopt : std::optional<uint32_t>(id);
   }
   // Id of exactly these bytes, or kNone.
-  uint32_t find_or(std::string_view bytes) const;
+  uint32_t find_id(std::string_view bytes) const;
   // Length in bytes of the longest token.
   size_t longest() const { return longest_; }
 

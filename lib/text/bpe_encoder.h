@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte-pair encoding of one pre-token. Both rules are one loop: merge the neighbouring pair of
+// lowest rank, the leftmost of equals, until no pair has a rank. They differ in what has a rank:
+//   kMergeList: the pairs of a merge list, by their place in it (Hugging Face);
+//   kByteRanks: every pair whose joined bytes are a token, by the id of that token, and a piece
+//     that is a token as a whole is that token at once (.tiktoken).
+// Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
+// two cache lines), long ones with a heap over a linked list: O(n log n) for any input.
+#ifndef NETCL_TEXT_BPE_ENCODER_H_
+#define NETCL_TEXT_BPE_ENCODER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/pair_map.h"
+#include "text/vocabulary.h"
+
+namespace netcl::text {
+
+enum class MergeRule { kMergeList, kByteRanks };
+
+// left and right become result; all three are ids.
+struct Merge {
+  uint32_t left = 0;
+  uint32_t right = 0;
+  uint32_t result = 0;
+  friend bool operator==(const Merge&, const Merge&) = default;
+};
+
+// Working memory of encode(), reused from piece to piece; one per thread.
+struct EncodeScratch {
+  struct Node {
+    uint32_t id;
+    uint32_t previous;
+    uint32_t next;
+  };
+  std::vector<uint32_t> ids;
+  std::vector<uint32_t> ranks;
+  std::vector<Node> nodes;
+  std::vector<uint64_t> heap;
+};
+
+// Immutable; encode() is safe from several threads, each with a scratch of its own. Refers to the
+// vocabulary, which must outlive it.
+class BpeEncoder {
+ public:
+  // The vocabulary must hold all 256 single bytes. `merges` is read under kMergeList only; its ids
+  // must be tokens whose bytes join (std::logic_error for a breach: callers check their input).
+  BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, const std::vector<Merge>& merges,
+             bool ignore_merges);
+
+  // Appends the ids of `piece`. At most 4 GiB - 2 bytes (the caller checks).
+  void encode(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids) const;
+
+ private:
+  uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
+  uint32_t result(uint32_t rank) const { return results_.empty() ? rank : results_[rank]; }
+  void merge_by_scan(EncodeScratch& scratch) const;
+  void merge_by_heap(std::string_view piece, EncodeScratch& scratch,
+                     std::vector<uint32_t>& ids) const;
+
+  const Vocabulary* vocabulary_;
+  bool whole_piece_first_;
+  std::array<uint32_t, 256> byte_ids_{};
+  PairMap ranks_;
+  std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_BPE_ENCODER_H_

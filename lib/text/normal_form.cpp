@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/normal_form.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <utf8proc.h>
+
+#include "base/error.h"
+#include "text/unicode.h"
+
+namespace netcl::text {
+
+namespace {
+
+constexpr int kLongestDecomposition = 32;  // U+FDFA has 18
+
+void append_decomposition(int32_t c, bool compatibility, std::vector<int32_t>& out) {
+  const int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
+  int32_t buffer[kLongestDecomposition];
+  int last_class = UTF8PROC_BOUNDCLASS_START;
+  const utf8proc_ssize_t count = utf8proc_decompose_char(
+      c, buffer, kLongestDecomposition, static_cast<utf8proc_option_t>(options), &last_class);
+  NETCL_CHECK(count >= 0 && count <= kLongestDecomposition);
+  out.insert(out.end(), buffer, buffer + count);
+}
+
+int combining_class(int32_t c) {
+  return utf8proc_get_property(c)->combining_class;
+}
+
+// Sorts each run of characters that are no starters by combining class, equals in place.
+void reorder(std::vector<int32_t>& characters) {
+  const auto is_starter = [](int32_t c) { return combining_class(c) == 0; };
+  auto at = characters.begin();
+  while (at != characters.end()) {
+    const auto run = std::find_if_not(at, characters.end(), is_starter);
+    at = std::find_if(run, characters.end(), is_starter);
+    if (at - run > 1) {
+      std::stable_sort(
+          run, at, [](int32_t a, int32_t b) { return combining_class(a) < combining_class(b); });
+    }
+  }
+}
+
+void compose(std::vector<int32_t>& characters) {
+  const utf8proc_ssize_t count =
+      utf8proc_normalize_utf32(characters.data(), static_cast<utf8proc_ssize_t>(characters.size()),
+                               static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
+  NETCL_CHECK(count >= 0);
+  characters.resize(static_cast<size_t>(count));
+}
+
+bool is_surrogate(int32_t c) {
+  return c >= 0xD800 && c <= 0xDFFF;
+}
+
+// Starters that compose with a character before them: the last character of a canonical
+// decomposition, and the vowels and final consonants of Hangul.
+std::unordered_set<int32_t> find_second_starters() {
+  std::unordered_set<int32_t> seconds;
+  std::vector<int32_t> parts;
+  for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
+    if (is_surrogate(c)) {
+      continue;
+    }
+    parts.clear();
+    append_decomposition(c, false, parts);
+    if (parts.size() > 1 && combining_class(parts.back()) == 0) {
+      seconds.insert(parts.back());
+    }
+  }
+  return seconds;
+}
+
+}  // namespace
+
+const NormalForm& NormalForm::get(bool compose, bool compatibility) {
+  static const NormalForm nfc(true, false);
+  if (compose && !compatibility) {
+    return nfc;
+  }
+  static const NormalForm nfkc(true, true);
+  if (compose) {
+    return nfkc;
+  }
+  static const NormalForm nfd(false, false);
+  static const NormalForm nfkd(false, true);
+  return compatibility ? nfkd : nfd;
+}
+
+NormalForm::NormalForm(bool compose, bool compatibility)
+    : compose_(compose),
+      compatibility_(compatibility),
+      boundary_((kMaxCodePoint >> 6) + 1),
+      inert_((kMaxCodePoint >> 6) + 1) {
+  const std::unordered_set<int32_t> seconds =
+      compose ? find_second_starters() : std::unordered_set<int32_t>();
+  std::vector<int32_t> parts;
+  for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
+    if (is_surrogate(c)) {
+      continue;
+    }
+    parts.clear();
+    append_decomposition(c, compatibility, parts);
+    const uint64_t bit = uint64_t{1} << (c & 63);
+    const size_t word = static_cast<size_t>(c) >> 6;
+    if (combining_class(parts[0]) == 0 && !seconds.contains(parts[0])) {
+      boundary_[word] |= bit;
+    }
+    const bool unchanged = parts.size() == 1 && parts[0] == c;
+    if (unchanged || (compose && normalize({c}) == std::vector<int32_t>{c})) {
+      inert_[word] |= bit;
+    }
+  }
+}
+
+std::vector<int32_t> NormalForm::normalize(const std::vector<int32_t>& characters) const {
+  std::vector<int32_t> result;
+  for (const int32_t c : characters) {
+    append_decomposition(c, compatibility_, result);
+  }
+  reorder(result);
+  if (compose_) {
+    text::compose(result);
+  }
+  return result;
+}
+
+}  // namespace netcl::text

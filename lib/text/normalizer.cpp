@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/normalizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <utf8proc.h>
+
+#include "text/normal_form.h"
+#include "text/unicode.h"
+
+namespace netcl::text {
+
+// Collects the output of one step and where it came from.
+class LayerBuilder {
+ public:
+  explicit LayerBuilder(std::string_view input) : input_(input) { text_.reserve(input.size()); }
+
+  // Output: input [begin, end) as it is.
+  void copy(size_t begin, size_t end) {
+    if (begin == end) {
+      return;
+    }
+    const bool continues = !runs_.empty() && runs_.back().copied &&
+                           runs_.back().in + (text_.size() - runs_.back().out) == begin;
+    if (!continues) {
+      runs_.push_back({text_.size(), begin, begin, true});
+    }
+    text_ += input_.substr(begin, end - begin);
+  }
+
+  // Output: `made`, from input [begin, end).
+  void replace(size_t begin, size_t end, std::string_view made) {
+    if (!made.empty()) {
+      runs_.push_back({text_.size(), begin, end, false});
+      text_ += made;
+    }
+  }
+
+  void finish(NormalizedText& out) {
+    out.text_ = std::move(text_);
+    out.layers_.push_back(std::move(runs_));
+  }
+
+ private:
+  std::string_view input_;
+  std::string text_;
+  std::vector<NormalizedText::Run> runs_;
+};
+
+namespace {
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return static_cast<uint8_t>(byte) < 0x80; });
+}
+
+std::string to_utf8(const std::vector<int32_t>& characters) {
+  std::string text;
+  for (const int32_t c : characters) {
+    append_utf8(static_cast<char32_t>(c), text);
+  }
+  return text;
+}
+
+void apply_form(const NormalForm& form, std::string_view text, LayerBuilder& out) {
+  std::vector<int32_t> cluster;
+  size_t at = 0;
+  while (at < text.size()) {
+    // A cluster: one character and those after it that are no boundaries.
+    const size_t begin = at;
+    const DecodedChar first = decode_utf8(text, at);
+    at += first.byte_count;
+    if (!first.well_formed) {
+      out.copy(begin, at);
+      continue;
+    }
+    cluster.assign(1, static_cast<int32_t>(first.code_point));
+    while (at < text.size()) {
+      const DecodedChar next = decode_utf8(text, at);
+      if (!next.well_formed || form.is_boundary(next.code_point)) {
+        break;
+      }
+      cluster.push_back(static_cast<int32_t>(next.code_point));
+      at += next.byte_count;
+    }
+    if (cluster.size() == 1 && form.is_inert(first.code_point)) {
+      out.copy(begin, at);
+      continue;
+    }
+    const std::string made = to_utf8(form.normalize(cluster));
+    if (made == text.substr(begin, at - begin)) {
+      out.copy(begin, at);
+    } else {
+      out.replace(begin, at, made);
+    }
+  }
+}
+
+// Calls map(character, made) for each well-formed character; false = the character stays.
+template <typename Map>
+void apply_per_character(std::string_view text, LayerBuilder& out, const Map& map) {
+  std::string made;
+  for (size_t at = 0; at < text.size();) {
+    const DecodedChar c = decode_utf8(text, at);
+    made.clear();
+    if (c.well_formed && map(c.code_point, made)) {
+      out.replace(at, at + c.byte_count, made);
+    } else {
+      out.copy(at, at + c.byte_count);
+    }
+    at += c.byte_count;
+  }
+}
+
+bool lower(char32_t c, std::string& made) {
+  if (c == 0x130) {  // the one character whose lower case is two: i and a dot above
+    made = "i\xCC\x87";
+    return true;
+  }
+  const char32_t mapped = static_cast<char32_t>(utf8proc_tolower(static_cast<int32_t>(c)));
+  if (mapped != c) {
+    append_utf8(mapped, made);
+  }
+  return mapped != c;
+}
+
+void strip(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
+  size_t begin = 0;
+  size_t end = 0;  // after the last character that is no white space
+  bool seen = false;
+  for (size_t at = 0; at < text.size();) {
+    const DecodedChar c = decode_utf8(text, at);
+    if (!is_space(c.code_point)) {
+      begin = seen ? begin : at;
+      end = at + c.byte_count;
+      seen = true;
+    }
+    at += c.byte_count;
+  }
+  if (!seen) {
+    if (!step.left && !step.right) {
+      out.copy(0, text.size());
+    }
+    return;
+  }
+  out.copy(step.left ? begin : 0, step.right ? end : text.size());
+}
+
+void replace(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
+  size_t at = 0;
+  while (true) {
+    const size_t found = text.find(step.pattern, at);
+    if (found == std::string_view::npos) {
+      out.copy(at, text.size());
+      return;
+    }
+    out.copy(at, found);
+    at = found + step.pattern.size();
+    out.replace(found, at, step.content);
+  }
+}
+
+void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
+  using Kind = NormalizerStep::Kind;
+  switch (step.kind) {
+    case Kind::kNfc:
+      return apply_form(NormalForm::get(true, false), text, out);
+    case Kind::kNfd:
+      return apply_form(NormalForm::get(false, false), text, out);
+    case Kind::kNfkc:
+      return apply_form(NormalForm::get(true, true), text, out);
+    case Kind::kNfkd:
+      return apply_form(NormalForm::get(false, true), text, out);
+    case Kind::kLowercase:
+      return apply_per_character(text, out, lower);
+    case Kind::kStripAccents:
+      return apply_per_character(text, out, [](char32_t c, std::string&) { return is_mark(c); });
+    case Kind::kStrip:
+      return strip(step, text, out);
+    case Kind::kPrepend:
+      if (!text.empty()) {
+        out.replace(0, 0, step.content);
+        out.copy(0, text.size());
+      }
+      return;
+    case Kind::kReplace:
+      return replace(step, text, out);
+  }
+}
+
+bool keeps_ascii(const NormalizerStep& step) {
+  using Kind = NormalizerStep::Kind;
+  return step.kind == Kind::kNfc || step.kind == Kind::kNfd || step.kind == Kind::kNfkc ||
+         step.kind == Kind::kNfkd || step.kind == Kind::kStripAccents;
+}
+
+}  // namespace
+
+ByteSpan NormalizedText::original(size_t begin, size_t end) const {
+  size_t from = begin;
+  size_t to = end;
+  for (size_t layer = layers_.size(); layer-- > 0;) {
+    const std::vector<Run>& runs = layers_[layer];
+    const auto run_of = [&](size_t out) {
+      return std::prev(std::upper_bound(runs.begin(), runs.end(), out,
+                                        [](size_t at, const Run& run) { return at < run.out; }));
+    };
+    if (runs.empty()) {
+      return {0, 0};
+    }
+    // An empty span (inserted text of a later step) keeps its place.
+    const auto first = run_of(from);
+    const size_t new_from = first->copied ? first->in + (from - first->out) : first->in;
+    if (from == to) {
+      to = new_from;
+    } else {
+      const auto last = run_of(to - 1);
+      to = last->copied ? last->in + (to - last->out) : last->in_end;
+    }
+    from = new_from;
+  }
+  return {std::min(from, original_size_), std::min(std::max(from, to), original_size_)};
+}
+
+Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {
+  keeps_ascii_ = std::all_of(steps_.begin(), steps_.end(), keeps_ascii);
+}
+
+bool Normalizer::apply(std::string_view text, NormalizedText& out) const {
+  if (keeps_ascii_ && is_ascii(text)) {
+    return false;
+  }
+  out = NormalizedText();
+  out.original_size_ = text.size();
+  out.text_ = text;
+  for (const NormalizerStep& step : steps_) {
+    const std::string input = std::move(out.text_);
+    LayerBuilder builder(input);
+    apply_step(step, input, builder);
+    builder.finish(out);
+  }
+  return true;
+}
+
+std::string Normalizer::normalize(std::string_view text) const {
+  NormalizedText out;
+  return apply(text, out) ? std::string(out.text()) : std::string(text);
+}
+
+std::string unicode_data_version() {
+  return utf8proc_unicode_version();
+}
+
+}  // namespace netcl::text

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewriting of text before it is split: Unicode normal forms and the simple steps of Hugging Face
+// `tokenizers` that are exact for any input. Bytes that are no well-formed UTF-8 pass unchanged and
+// take part in nothing. Every step remembers where its output came from.
+// The normal forms use the data of utf8proc (unicode_data_version()); so do lower case and accents.
+#ifndef NETCL_TEXT_NORMALIZER_H_
+#define NETCL_TEXT_NORMALIZER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/byte_span.h"
+
+namespace netcl::text {
+
+struct NormalizerStep {
+  enum class Kind {
+    kNfc,
+    kNfd,
+    kNfkc,
+    kNfkd,
+    kLowercase,     // each character alone, full mapping (no final sigma)
+    kStripAccents,  // drops marks (category M)
+    kStrip,         // drops white space at the left and/or right end
+    kPrepend,       // puts `content` before a text that is not empty
+    kReplace,       // every `pattern`, leftmost first, becomes `content`
+  };
+  Kind kind = Kind::kNfc;
+  bool left = false;
+  bool right = false;
+  std::string pattern;
+  std::string content;
+  friend bool operator==(const NormalizerStep&, const NormalizerStep&) = default;
+};
+
+// A normalized text and the way back to the original.
+class NormalizedText {
+ public:
+  std::string_view text() const { return text_; }
+  // Bytes of the original that bytes [begin, end) of text() came from: whole clusters where
+  // characters were rewritten, an empty span for inserted text. `begin` <= `end` <= text().size().
+  ByteSpan original(size_t begin, size_t end) const;
+
+ private:
+  friend class Normalizer;
+  friend class LayerBuilder;
+  // A run of output: a copy of the input from `in` on, or made from input [in, in_end).
+  struct Run {
+    size_t out = 0;
+    size_t in = 0;
+    size_t in_end = 0;
+    bool copied = false;
+  };
+  std::string text_;
+  std::vector<std::vector<Run>> layers_;  // one per step, in the order of the steps
+  size_t original_size_ = 0;
+};
+
+// Immutable; apply() is safe from several threads.
+class Normalizer {
+ public:
+  Normalizer() = default;
+  explicit Normalizer(std::vector<NormalizerStep> steps);
+
+  bool empty() const { return steps_.empty(); }
+  const std::vector<NormalizerStep>& steps() const { return steps_; }
+
+  // False when the text stays as it is because it is ASCII and every step keeps ASCII (one pass
+  // over the bytes); `out` is then not touched. O(n log n) in the worst case (a long run of
+  // combining marks is sorted).
+  bool apply(std::string_view text, NormalizedText& out) const;
+  // apply() for a short text whose origin does not matter.
+  std::string normalize(std::string_view text) const;
+
+ private:
+  std::vector<NormalizerStep> steps_;
+  bool keeps_ascii_ = true;
+};
+
+// Unicode version of the normal forms, e.g. "15.0.0".
+std::string unicode_data_version();
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_NORMALIZER_H_

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "text/bpe_trainer.h"
+#include "text/tokenizer_parts.h"
+#include "text/unicode.h"
+
+namespace netcl::text {
+
+using base::FormatError;
+using base::quote;
+using base::UsageError;
+
+namespace {
+
+std::string show_id(uint32_t id) {
+  return "id " + std::to_string(id);
+}
+
+void check_parts(const TokenizerParts& parts) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const char as_char = static_cast<char>(byte);
+    if (!parts.vocabulary.find({&as_char, 1})) {
+      throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
+                        "; a byte-level vocabulary has all 256");
+    }
+  }
+  for (size_t i = 0; i < parts.merges.size(); ++i) {
+    const Merge& merge = parts.merges[i];
+    const std::string joined = std::string(parts.vocabulary.bytes(merge.left)) +
+                               std::string(parts.vocabulary.bytes(merge.right));
+    if (!parts.vocabulary.contains(merge.left) || !parts.vocabulary.contains(merge.right) ||
+        parts.vocabulary.bytes(merge.result) != joined) {
+      throw FormatError(parts.where + ": merge " + std::to_string(i) + " joins " +
+                        show_id(merge.left) + " and " + show_id(merge.right) + " to " +
+                        show_id(merge.result) + ", whose bytes are not theirs");
+    }
+  }
+}
+
+}  // namespace
+
+// The tables behind a tokenizer, and encoding over them.
+class TokenizerState {
+ public:
+  explicit TokenizerState(TokenizerParts given);
+
+  TokenizerParts parts;
+  BpeEncoder encoder;
+  std::vector<std::string_view> bytes_by_id;  // empty = no token
+  std::vector<bool> special_by_id;
+  std::unordered_map<std::string_view, uint32_t> added_by_content;  // index in parts.added_tokens
+  AddedTokenMatcher raw_matcher;
+  AddedTokenMatcher normalized_matcher;
+  size_t token_count = 0;
+};
+
+TokenizerState::TokenizerState(TokenizerParts given)
+    : parts(std::move(given)),
+      encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges) {
+  uint32_t limit = parts.vocabulary.id_limit();
+  for (const auto& [id, bytes] : parts.decode_only) {
+    limit = std::max(limit, id + 1);
+  }
+  for (const AddedToken& token : parts.added_tokens) {
+    limit = std::max(limit, token.id + 1);
+  }
+  bytes_by_id.resize(limit);
+  special_by_id.resize(limit);
+  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
+    bytes_by_id[id] = parts.vocabulary.bytes(id);
+  }
+  for (const auto& [id, bytes] : parts.decode_only) {
+    bytes_by_id[id] = bytes;
+  }
+  std::vector<std::string> raw(parts.added_tokens.size());
+  std::vector<std::string> normalized(parts.added_tokens.size());
+  for (uint32_t i = 0; i < parts.added_tokens.size(); ++i) {
+    const AddedToken& token = parts.added_tokens[i];
+    if (bytes_by_id[token.id].empty()) {
+      bytes_by_id[token.id] = token.content;
+    }
+    special_by_id[token.id] = special_by_id[token.id] || token.special;
+    added_by_content.emplace(token.content, i);
+    (token.normalized ? normalized : raw)[i] =
+        token.normalized ? parts.normalizer.normalize(token.content) : token.content;
+  }
+  raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
+  normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  token_count =
+      static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
+                                        [](std::string_view bytes) { return !bytes.empty(); }));
+}
+
+namespace {
+
+// One encode call.
+class EncodeRun {
+ public:
+  EncodeRun(const TokenizerState& state, const EncodeOptions& options, std::vector<uint32_t>& ids,
+            std::vector<ByteSpan>* spans)
+      : state_(state), options_(options), ids_(ids), spans_(spans) {
+    set_policy();
+  }
+
+  void encode(std::string_view text) {
+    text_ = text;
+    if (options_.apply_template) {
+      add_template(state_.parts.template_prefix, 0);
+    }
+    std::vector<AddedMatch> matches;
+    if (options_.special != SpecialPolicy::kNone) {
+      state_.raw_matcher.find(text, ignored_, matches);
+    }
+    size_t at = 0;
+    for (const AddedMatch& match : matches) {
+      encode_segment(at, match.begin);
+      accept(match, match.content_begin, {match.begin, match.end});
+      at = match.end;
+    }
+    encode_segment(at, text.size());
+    if (options_.apply_template) {
+      add_template(state_.parts.template_suffix, text.size());
+    }
+  }
+
+ private:
+  void set_policy() {
+    const std::vector<AddedToken>& added = state_.parts.added_tokens;
+    if (options_.special == SpecialPolicy::kNone && !options_.allowed.empty()) {
+      throw UsageError("special token " + quote(options_.allowed[0]) +
+                       " is allowed while no added token is to be recognised");
+    }
+    std::vector<bool> stopped(added.size());
+    if (options_.special == SpecialPolicy::kRefuse || options_.special == SpecialPolicy::kPlain) {
+      for (size_t i = 0; i < added.size(); ++i) {
+        stopped[i] = added[i].special;
+      }
+    }
+    for (const std::string& name : options_.allowed) {
+      const auto found = state_.added_by_content.find(name);
+      if (found == state_.added_by_content.end()) {
+        throw UsageError(state_.parts.where + ": " + quote(name) +
+                         " is no added token of this tokenizer");
+      }
+      stopped[found->second] = false;
+    }
+    (options_.special == SpecialPolicy::kRefuse ? refused_ : ignored_) = std::move(stopped);
+  }
+
+  void add_template(const std::vector<uint32_t>& ids, size_t at) {
+    for (const uint32_t id : ids) {
+      add(id, {at, at});
+    }
+  }
+
+  void add(uint32_t id, ByteSpan span) {
+    ids_.push_back(id);
+    if (spans_ != nullptr) {
+      spans_->push_back(span);
+    }
+  }
+
+  // An added token was found; `content_at` is where its own text starts in the whole text.
+  void accept(const AddedMatch& match, uint64_t content_at, ByteSpan span) {
+    const AddedToken& token = state_.parts.added_tokens[match.token];
+    if (match.token < refused_.size() && refused_[match.token]) {
+      throw FormatError(base::at_byte(options_.where, options_.where_offset + content_at) +
+                        ": the input holds the special token " + quote(token.content) +
+                        "; allow it, or have it read as plain text");
+    }
+    add(token.id, span);
+  }
+
+  // Text between added tokens, [begin, end) of the whole text.
+  void encode_segment(size_t begin, size_t end) {
+    if (begin >= end) {
+      return;
+    }
+    const std::string_view segment = text_.substr(begin, end - begin);
+    NormalizedText normalized;
+    const bool rewritten =
+        !state_.parts.normalizer.empty() && state_.parts.normalizer.apply(segment, normalized);
+    const std::string_view text = rewritten ? normalized.text() : segment;
+    const auto original = [&](size_t from, size_t to) {
+      const ByteSpan span = rewritten ? normalized.original(from, to) : ByteSpan{from, to};
+      return ByteSpan{span.begin + begin, span.end + begin};
+    };
+    std::vector<AddedMatch> matches;
+    if (options_.special != SpecialPolicy::kNone) {
+      state_.normalized_matcher.find(text, ignored_, matches);
+    }
+    size_t at = 0;
+    for (const AddedMatch& match : matches) {
+      encode_plain(text, at, match.begin, original);
+      accept(match, original(match.content_begin, match.end).begin,
+             original(match.begin, match.end));
+      at = match.end;
+    }
+    encode_plain(text, at, text.size(), original);
+  }
+
+  // Normalized text without added tokens, [begin, end) of `text`.
+  template <typename Original>
+  void encode_plain(std::string_view text, size_t begin, size_t end, const Original& original) {
+    if (begin >= end) {
+      return;
+    }
+    state_.parts.pre_tokenizer.split(text.substr(begin, end - begin), pre_tokenized_);
+    for (const Piece& piece : pre_tokenized_.pieces) {
+      const size_t first = ids_.size();
+      state_.encoder.encode(pre_tokenized_.text.substr(piece.begin, piece.end - piece.begin),
+                            scratch_, ids_);
+      if (spans_ == nullptr) {
+        continue;
+      }
+      size_t at = piece.begin;
+      for (size_t i = first; i < ids_.size(); ++i) {
+        const size_t next = at + state_.bytes_by_id[ids_[i]].size();
+        spans_->push_back(
+            original(begin + pre_tokenized_.original(at), begin + pre_tokenized_.original(next)));
+        at = next;
+      }
+    }
+  }
+
+  const TokenizerState& state_;
+  const EncodeOptions& options_;
+  std::vector<uint32_t>& ids_;
+  std::vector<ByteSpan>* spans_;
+  std::string_view text_;
+  std::vector<bool> ignored_;  // by index of the added token: passed over
+  std::vector<bool> refused_;  // ... an error
+  PreTokenized pre_tokenized_;
+  EncodeScratch scratch_;
+};
+
+}  // namespace
+
+BpeTokenizer::BpeTokenizer(TokenizerParts parts) {
+  check_parts(parts);
+  state_ = std::make_shared<const TokenizerState>(std::move(parts));
+}
+
+BpeTokenizer BpeTokenizer::train_from_iterator(
+    const std::function<std::optional<std::string_view>()>& next, const TrainerOptions& options) {
+  BpeTrainer trainer(options);
+  while (const std::optional<std::string_view> text = next()) {
+    trainer.add_document(*text);
+  }
+  return trainer.train().tokenizer;
+}
+
+BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
+                                 const TrainerOptions& options) {
+  size_t index = 0;
+  return train_from_iterator(
+      [&]() -> std::optional<std::string_view> {
+        return index < texts.size() ? std::optional<std::string_view>(texts[index++])
+                                    : std::nullopt;
+      },
+      options);
+}
+
+std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
+                                           const EncodeOptions& options) const {
+  std::vector<uint32_t> ids;
+  EncodeRun(*state_, options, ids, nullptr).encode(text);
+  return ids;
+}
+
+Encoding BpeTokenizer::encode_with_spans(std::string_view text,
+                                         const EncodeOptions& options) const {
+  Encoding encoding;
+  EncodeRun(*state_, options, encoding.ids, &encoding.spans).encode(text);
+  return encoding;
+}
+
+size_t BpeTokenizer::count(std::string_view text, const EncodeOptions& options) const {
+  return encode(text, options).size();
+}
+
+std::string BpeTokenizer::decode(std::span<const uint32_t> ids,
+                                 const DecodeOptions& options) const {
+  std::string bytes;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string_view token = token_bytes(ids[i]);
+    if (token.empty()) {
+      const std::string range = ids[i] < id_limit()
+                                    ? "the vocabulary has no token there"
+                                    : "ids go up to " + std::to_string(id_limit() - 1);
+      throw FormatError(options.where + ": " + show_id(ids[i]) + " at position " +
+                        std::to_string(options.where_position + i) + "; " + range);
+    }
+    if (!options.skip_special || !is_special(ids[i])) {
+      bytes += token;
+    }
+  }
+  return bytes;
+}
+
+std::string_view BpeTokenizer::token_bytes(uint32_t id) const {
+  return id < state_->bytes_by_id.size() ? state_->bytes_by_id[id] : std::string_view();
+}
+
+bool BpeTokenizer::is_special(uint32_t id) const {
+  return id < state_->special_by_id.size() && state_->special_by_id[id];
+}
+
+std::optional<uint32_t> BpeTokenizer::find_added(std::string_view content) const {
+  const auto found = state_->added_by_content.find(content);
+  return found == state_->added_by_content.end()
+             ? std::nullopt
+             : std::optional<uint32_t>(state_->parts.added_tokens[found->second].id);
+}
+
+std::optional<uint32_t> BpeTokenizer::find_token(std::string_view bytes) const {
+  return state_->parts.vocabulary.find(bytes);
+}
+
+uint32_t BpeTokenizer::id_limit() const {
+  return static_cast<uint32_t>(state_->bytes_by_id.size());
+}
+
+size_t BpeTokenizer::vocab_size() const {
+  return state_->token_count;
+}
+
+size_t BpeTokenizer::prefix_at_character(std::span<const uint32_t> ids, size_t limit) const {
+  if (limit >= ids.size()) {
+    return ids.size();
+  }
+  // Bytes of a character on both sides of a cut: at most 3 before it and 3 after it.
+  constexpr size_t kReach = 3;
+  for (size_t keep = limit; keep > 0; --keep) {
+    std::string around;
+    size_t first = keep;
+    while (first > 0 && around.size() < kReach) {
+      around.insert(0, decode(ids.subspan(--first, 1)));
+    }
+    const size_t cut = around.size();
+    for (size_t i = keep; i < ids.size() && around.size() < cut + kReach; ++i) {
+      around += decode(ids.subspan(i, 1));
+    }
+    const size_t from = cut > kReach ? cut - kReach : 0;
+    const bool inside = [&] {
+      for (size_t at = from; at < cut; ++at) {
+        const DecodedChar c = decode_utf8(around, at);
+        if (c.well_formed && at + c.byte_count > cut) {
+          return true;
+        }
+      }
+      return false;
+    }();
+    if (!inside) {
+      return keep;
+    }
+  }
+  return 0;
+}
+
+const TokenizerParts& BpeTokenizer::parts() const {
+  return state_->parts;
+}
+
+}  // namespace netcl::text

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tokenizer is made of, as file readers and the trainer hand it over and file writers read
+// it. Everyone else uses tokenizer.h.
+#ifndef NETCL_TEXT_TOKENIZER_PARTS_H_
+#define NETCL_TEXT_TOKENIZER_PARTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/bpe_encoder.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+#include "text/vocabulary.h"
+
+namespace netcl::text {
+
+struct TokenizerParts {
+  // Source in messages: a path, or "trainer".
+  std::string where = "tokenizer";
+  // Ordinary tokens, found by their bytes. All 256 single bytes must be there.
+  Vocabulary vocabulary;
+  // Tokens that no text becomes, only decoded: (id, bytes), ids not in the vocabulary.
+  std::vector<std::pair<uint32_t, std::string>> decode_only;
+  MergeRule rule = MergeRule::kMergeList;
+  // In rank order, for MergeRule::kMergeList. Two entries with the same pair: the later one counts.
+  std::vector<Merge> merges;
+  // A piece that is a token as a whole becomes that token without merging. Byte ranks imply it.
+  bool ignore_merges = false;
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  std::vector<AddedToken> added_tokens;
+  // Ids that the post-processor puts around one text.
+  std::vector<uint32_t> template_prefix;
+  std::vector<uint32_t> template_suffix;
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_TOKENIZER_PARTS_H_

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/vocabulary.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+#include "text/byte_hash.h"
+
+namespace netcl::text {
+
+Vocabulary::Vocabulary(const std::vector<VocabularyEntry>& entries) {
+  uint32_t limit = 0;
+  size_t byte_count = 0;
+  for (const VocabularyEntry& entry : entries) {
+    NETCL_CHECK(entry.id < kMaxIdCount && !entry.bytes.empty());
+    limit = std::max(limit, entry.id + 1);
+    byte_count += entry.bytes.size();
+    longest_ = std::max(longest_, entry.bytes.size());
+  }
+  NETCL_CHECK(byte_count < UINT32_MAX);
+  buffer_.reserve(byte_count);
+  begins_.resize(limit);
+  lengths_.resize(limit);
+  slots_.assign(std::bit_ceil(2 * entries.size() + 2), kNone);
+  size_ = entries.size();
+  for (const VocabularyEntry& entry : entries) {
+    NETCL_CHECK(lengths_[entry.id] == 0);
+    begins_[entry.id] = static_cast<uint32_t>(buffer_.size());
+    lengths_[entry.id] = static_cast<uint32_t>(entry.bytes.size());
+    buffer_ += entry.bytes;
+    size_t slot = hash_bytes(entry.bytes) & (slots_.size() - 1);
+    while (slots_[slot] != kNone) {
+      NETCL_CHECK(bytes(slots_[slot]) != entry.bytes);
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    slots_[slot] = entry.id;
+  }
+}
+
+uint32_t Vocabulary::find_id(std::string_view key) const {
+  if (key.empty() || key.size() > longest_) {
+    return kNone;
+  }
+  size_t slot = hash_bytes(key) & (slots_.size() - 1);
+  while (slots_[slot] != kNone && bytes(slots_[slot]) != key) {
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  return slots_[slot];
+}
+
+}  // namespace netcl::text
