@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hand-written scanners against PCRE2 running the same pattern, and against known pieces.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "support/catch.h"
+#include "text/pre_splitter.h"
+#include "text/regex_splitter.h"
+#include "text/unicode.h"
+
+using namespace netcl;
+using namespace netcl::text;
+
+namespace {
+
+const std::vector<std::string> kPatternNames = {"gpt2", "cl100k", "o200k", "qwen2"};
+
+// A scanner and its oracle.
+class Comparison {
+ public:
+  explicit Comparison(const std::string& name)
+      : scanner_(make_named_splitter(name)), oracle_(make_pcre2_splitter(scanner_->pattern())) {}
+
+  // The text is checked with its first difference shown.
+  void check(const std::string& text) {
+    ours_.clear();
+    theirs_.clear();
+    scanner_->split(text, ours_);
+    oracle_->split(text, theirs_);
+    if (ours_ != theirs_) {
+      FAIL(scanner_->name() << " on " << base::quote(text, 400) << ": scanner " << show(ours_)
+                            << ", PCRE2 " << show(theirs_));
+    }
+  }
+
+ private:
+  static std::string show(const std::vector<Piece>& pieces) {
+    std::string out;
+    for (const Piece& piece : pieces) {
+      out += std::to_string(piece.end) + ' ';
+    }
+    return out;
+  }
+
+  std::shared_ptr<const PreSplitter> scanner_;
+  std::shared_ptr<const PreSplitter> oracle_;
+  std::vector<Piece> ours_;
+  std::vector<Piece> theirs_;
+};
+
+std::vector<std::string> pieces_of(const PreSplitter& splitter, const std::string& text) {
+  std::vector<Piece> pieces;
+  splitter.split(text, pieces);
+  std::vector<std::string> parts;
+  for (const Piece& piece : pieces) {
+    parts.push_back(text.substr(piece.begin, piece.end - piece.begin));
+  }
+  return parts;
+}
+
+using Parts = std::vector<std::string>;
+
+// All contexts of one character in one text. The full stops and newlines between them keep one
+// context from reaching into the next.
+std::string contexts_of(const std::string& c) {
+  return "a" + c + "b.\nA" + c + "B.\n " + c + "." + c + c + "1\n'" + c + ".\n'" + c + "e.\n'r" +
+         c + "." + c + "'s\n  " + c + "\n" + c + "A.\t" + c + "\n " + c + "a" + c;
+}
+
+}  // namespace
+
+// PCRE2 judges every code point of a short property run, and a sample of a long one (unassigned,
+// private use, ideographs, syllables): a class of the pattern never ends inside a run. The others
+// must be split as their judged neighbour with the same number of bytes is.
+TEST_CASE("scanner: every code point splits as PCRE2 splits it in each context") {
+  const std::string name = GENERATE(from_range(kPatternNames));
+  Comparison comparison(name);
+  const auto scanner = make_named_splitter(name);
+  std::vector<Piece> judged;
+  std::vector<Piece> pieces;
+  size_t judged_bytes = 0;
+  for (const PropertyRun& run : property_runs()) {
+    for (char32_t c = run.first; c <= run.last; ++c) {
+      if (c >= 0xD800 && c <= 0xDFFF) {
+        continue;
+      }
+      const std::string encoded = encode_utf8(c);
+      const std::string text = contexts_of(encoded);
+      const bool is_border = c - run.first < 64 || run.last - c < 64 || c % 256 < 2 ||
+                             run.last - run.first < 256 || encoded.size() != judged_bytes;
+      pieces.clear();
+      scanner->split(text, pieces);
+      if (is_border) {
+        comparison.check(text);
+        judged = pieces;
+        judged_bytes = encoded.size();
+      } else if (pieces != judged) {
+        FAIL(name << ": code point " << static_cast<unsigned>(c) << " splits unlike its run");
+      }
+    }
+  }
+}
+
+TEST_CASE("scanner: random strings split as PCRE2 splits them") {
+  // Letters of each category, digits of several scripts, marks, apostrophes, every kind of space,
+  // controls, characters around the classes' borders, and ill-formed bytes.
+  const std::vector<std::string> alphabet = {"a",
+                                             "s",
+                                             "t",
+                                             "re",
+                                             "ve",
+                                             "m",
+                                             "ll",
+                                             "d",
+                                             "l",
+                                             "e",
+                                             "r",
+                                             "v",
+                                             "x",
+                                             "A",
+                                             "S",
+                                             "T",
+                                             "RE",
+                                             "vE",
+                                             "M",
+                                             "LL",
+                                             "D",
+                                             "L",
+                                             "'",
+                                             "'",
+                                             "'s",
+                                             "'LL",
+                                             "'Re",
+                                             "\u017F",
+                                             "'\u017F",
+                                             "\u212A",
+                                             "\u00DF",
+                                             "\u00E9",
+                                             "\u00C9",
+                                             "\u01C5",
+                                             "\u02B0",
+                                             "\u00AA",
+                                             "\u4E00",
+                                             "\u3042",
+                                             "\u0301",
+                                             "\u0903",
+                                             "\u20DD",
+                                             "0",
+                                             "1",
+                                             "23",
+                                             "456",
+                                             "\u00BD",
+                                             "\u2167",
+                                             "\u0663",
+                                             " ",
+                                             " ",
+                                             "  ",
+                                             "\t",
+                                             "\n",
+                                             "\n\n",
+                                             "\r",
+                                             "\r\n",
+                                             "\v",
+                                             "\f",
+                                             "\u0085",
+                                             "\u00A0",
+                                             "\u1680",
+                                             "\u2003",
+                                             "\u2028",
+                                             "\u2029",
+                                             "\u202F",
+                                             "\u3000",
+                                             "\u180E",
+                                             "\u200B",
+                                             "\uFEFF",
+                                             std::string(1, '\0'),
+                                             "\x1C",
+                                             "\x1F",
+                                             ".",
+                                             ",",
+                                             "!",
+                                             "/",
+                                             "//",
+                                             "-",
+                                             "_",
+                                             "$",
+                                             "^",
+                                             "\u2019",
+                                             "\u20AC",
+                                             "\U0001F642",
+                                             "\U0001D400",
+                                             "\U000105C0",
+                                             "\U00010940",
+                                             "\U000E0001",
+                                             "\uE000",
+                                             "\xFF",
+                                             "\x80",
+                                             "\xC3",
+                                             "\xE2\x82",
+                                             "\xF0\x9F\x99",
+                                             "\xED\xA0\x80",
+                                             "\xC0\xAF",
+                                             "\xF4\x90\x80\x80"};
+  const std::string name = GENERATE(from_range(kPatternNames));
+  Comparison comparison(name);
+  base::Rng rng(20261130);
+  std::string text;
+  for (int i = 0; i < 200000; ++i) {
+    text.clear();
+    // A third of the strings draw from few symbols, so that longer runs of them meet.
+    const uint64_t spread = rng.below(3) == 0 ? 4 : alphabet.size();
+    const uint64_t offset = rng.below(alphabet.size());
+    const uint64_t length = 1 + rng.below(12);
+    for (uint64_t k = 0; k < length; ++k) {
+      text += alphabet[(offset + rng.below(spread)) % alphabet.size()];
+    }
+    comparison.check(text);
+  }
+}
+
+TEST_CASE("scanner: all short strings over the decisive characters split as PCRE2 splits them") {
+  // One character for each way a rule can tell characters apart; every string up to length 5.
+  const std::vector<std::string> alphabet = {"s", "L",  "\u4E00", "\u0301", "1",
+                                             " ", "\n", "\t",     ".",      "'"};
+  const std::string name = GENERATE(from_range(kPatternNames));
+  Comparison comparison(name);
+  std::string text;
+  for (int length = 1; length <= 5; ++length) {
+    std::vector<size_t> digits(static_cast<size_t>(length), 0);
+    while (true) {
+      text.clear();
+      for (const size_t digit : digits) {
+        text += alphabet[digit];
+      }
+      comparison.check(text);
+      size_t k = 0;
+      while (k < digits.size() && ++digits[k] == alphabet.size()) {
+        digits[k++] = 0;
+      }
+      if (k == digits.size()) {
+        break;
+      }
+    }
+  }
+}
+
+TEST_CASE("scanner: blanks before a newline or a word") {
+  struct Row {
+    const char* text;
+    Parts gpt2;
+    Parts cl100k;
+  };
+  const Row rows[] = {
+      {"a\n\nb", {"a", "\n", "\n", "b"}, {"a", "\n\n", "b"}},
+      {"x \n y", {"x", " \n", " y"}, {"x", " \n", " y"}},
+      {"  \n\n  z", {"  \n\n ", " z"}, {"  \n\n", " ", " z"}},
+      {"end \n\n\n", {"end", " \n\n\n"}, {"end", " \n\n\n"}},
+      {"p   q", {"p", "  ", " q"}, {"p", "  ", " q"}},
+      {"a//\n\nb /", {"a", "//", "\n", "\n", "b", " /"}, {"a", "//\n\n", "b", " /"}},
+      {"a\n ", {"a", "\n "}, {"a", "\n", " "}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.text);
+    CHECK(pieces_of(*make_named_splitter("gpt2"), row.text) == row.gpt2);
+    CHECK(pieces_of(*make_named_splitter("cl100k"), row.text) == row.cl100k);
+    CHECK(pieces_of(*make_named_splitter("o200k"), row.text) == row.cl100k);
+    CHECK(pieces_of(*make_named_splitter("qwen2"), row.text) == row.cl100k);
+  }
+}
+
+TEST_CASE("scanner: digits marks contractions and case") {
+  const auto gpt2 = make_named_splitter("gpt2");
+  const auto cl100k = make_named_splitter("cl100k");
+  const auto o200k = make_named_splitter("o200k");
+  const auto qwen2 = make_named_splitter("qwen2");
+  const Parts digits = {"202", "612", "03", " ", "7", " ", "77", " ", "777", " ", "777", "7"};
+  CHECK(pieces_of(*cl100k, "20261203 7 77 777 7777") == digits);
+  CHECK(pieces_of(*o200k, "20261203 7 77 777 7777") == digits);
+  CHECK(pieces_of(*qwen2, "12 3") == Parts{"1", "2", " ", "3"});
+  CHECK(pieces_of(*gpt2, "20261203 7 77") == Parts{"20261203", " 7", " 77"});
+  const std::string numbers = "\u00BD\u00B2\u2167\u0663\u0664";
+  CHECK(pieces_of(*cl100k, numbers) == Parts{"\u00BD\u00B2\u2167", "\u0663\u0664"});
+  const std::string marks = "e\u0301x n\u0303";
+  CHECK(pieces_of(*cl100k, marks) == Parts{"e", "\u0301x", " n", "\u0303"});
+  CHECK(pieces_of(*o200k, marks) == Parts{"e\u0301x", " n\u0303"});
+  const std::string contractions = "DON'T don't I'LL it'\u017F";
+  CHECK(pieces_of(*gpt2, contractions) ==
+        Parts{"DON", "'", "T", " don", "'t", " I", "'", "LL", " it", "'", "\u017F"});
+  CHECK(pieces_of(*cl100k, contractions) ==
+        Parts{"DON", "'T", " don", "'t", " I", "'LL", " it", "'\u017F"});
+  CHECK(pieces_of(*o200k, contractions) == Parts{"DON'T", " don't", " I'LL", " it'\u017F"});
+  CHECK(pieces_of(*o200k, "getHTTPResponse fooBar") == Parts{"get", "HTTPResponse", " foo", "Bar"});
+  CHECK(pieces_of(*cl100k, "getHTTPResponse fooBar") == Parts{"getHTTPResponse", " fooBar"});
+}
+
+TEST_CASE("scanner: an ill-formed byte is one other character") {
+  for (const std::string& name : kPatternNames) {
+    INFO(name);
+    CHECK(pieces_of(*make_named_splitter(name), "a \xFF\xFE b") == Parts{"a", " \xFF\xFE", " b"});
+    CHECK(pieces_of(*make_named_splitter(name), "").empty());
+    CHECK(pieces_of(*make_named_splitter(name), std::string(1, '\0')) ==
+          Parts{std::string(1, '\0')});
+  }
+}
+
+TEST_CASE("scanner: a million repeats of anything takes a bounded time") {
+  // A quadratic rule would take hours at this length; ctest's limit then ends the test.
+  const std::vector<std::string> units = {
+      "a",    "A",   "7",      " ",    "\n", "\t",        "^",  "'",      "/",      "'s",
+      "\r\n", " \n", "\u0301", "\xFF", "aA", "A\xCC\x81", " a", "\u4E00", "\u3000", "A'"};
+  for (const std::string& name : kPatternNames) {
+    const auto scanner = make_named_splitter(name);
+    for (const std::string& unit : units) {
+      std::string text;
+      while (text.size() < 1000000) {
+        text += unit;
+      }
+      for (const std::string& tail : {std::string(), std::string("x"), std::string(" x")}) {
+        std::vector<Piece> pieces;
+        scanner->split(text + tail, pieces);
+        REQUIRE(!pieces.empty());
+        CHECK(pieces.back().end == text.size() + tail.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("scanner: names and aliases") {
+  CHECK(splitter_names() == std::vector<std::string_view>{"gpt2", "r50k", "p50k", "cl100k", "o200k",
+                                                          "llama3", "qwen2"});
+  for (const std::string_view name : splitter_names()) {
+    CHECK(make_named_splitter(name)->name() == name);
+  }
+  CHECK(make_named_splitter("llama3")->pattern() == make_named_splitter("cl100k")->pattern());
+  CHECK_THROWS_AS(make_named_splitter("gpt5"), base::UsageError);
+  CHECK_THROWS_WITH(make_named_splitter("gpt5"), Catch::Contains("cl100k"));
+  const std::string cl100k = make_named_splitter("cl100k")->pattern();
+  CHECK(make_regex_splitter(cl100k)->name() == "cl100k");
+  CHECK(make_regex_splitter(cl100k, SplitBehavior::kRemoved, true)->name() == "cl100k");
+  CHECK(make_regex_splitter(cl100k, SplitBehavior::kRemoved)->name().empty());
+  CHECK(make_regex_splitter(cl100k + "|x")->name().empty());
+}
