@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiled matrix product with an optional bias: C = A B^T + bias (B_IS_NK) or C = A B + bias.
 //
-// C: [M, N]; A: [M, K]; B: [N, K] with B_IS_NK, else [K, N]; bias: [N] f32. All row-major without
-// gaps; each of A, B, C is stored as f32, f16 or bf16. Products and sums are fp32.
+// C: [M, N]; A: [M, K]; B: [N, K] with B_IS_NK, else [K, N]; bias: [N]. All row-major without
+// gaps; each stored as f32, f16 or bf16. Products and sums are fp32.
 //
 // A work-group owns a TILE_M x TILE_N tile of C; a work-item owns ITEM_M rows x ITEM_N columns of it
 // and keeps them in registers. Tiles of A and B pass through local memory, TILE_K columns at a time:
@@ -13,7 +13,7 @@
 //           +---+---+---+  columns x * ITEM_N
 //
 // Macros (default; allowed):
-//   A_TYPE, B_TYPE, C_TYPE  f32; f32, f16, bf16
+//   A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE  f32; f32, f16, bf16
 //   B_IS_NK                 1; 0, 1
 //   HAS_BIAS                0; 0, 1 (without it the argument is null)
 //   TILE_M, TILE_N          64, 64; multiples of ITEM_M, ITEM_N
@@ -22,8 +22,10 @@
 //   ITEM_N                  4; 1, 4, 8, 16
 //   LOAD_N                  4; 1, 4, 8, 16: elements moved to local memory in one access; TILE_N
 //                           must be a multiple of it without B_IS_NK
-// Group size: (TILE_N / ITEM_N, TILE_M / ITEM_M). Global: N and M rounded up to tiles, over the
-// item's share. Local memory: 4 * TILE_K * (TILE_M + TILE_N) bytes.
+// check: -DA_TYPE=f32
+// check: -DA_TYPE=f16 -DB_TYPE=bf16 -DC_TYPE=f16 -DBIAS_TYPE=bf16 -DB_IS_NK=0 -DHAS_BIAS=1 -DITEM_N=1 -DLOAD_N=1
+// Group size: (TILE_N / ITEM_N, TILE_M / ITEM_M). Global: N and M rounded up to tiles, divided
+// by ITEM_N and ITEM_M. Local memory: 4 * TILE_K * (TILE_M + TILE_N) bytes.
 //
 // Edges: elements outside A and B are read as 0, elements outside C are not written.
 // Barriers: one after a tile is filled, before it is read; one after it is read, before the next
@@ -41,6 +43,9 @@
 #endif
 #ifndef C_TYPE
 #define C_TYPE f32
+#endif
+#ifndef BIAS_TYPE
+#define BIAS_TYPE f32
 #endif
 #ifndef B_IS_NK
 #define B_IS_NK 1
@@ -106,7 +111,7 @@ DEFINE_LOAD_CHUNK(load_chunk_b, B_TYPE)
 
 __kernel __attribute__((reqd_work_group_size(GROUP_X, GROUP_Y, 1))) void gemm(
     __global ELEM(C_TYPE)* c, __global const ELEM(A_TYPE)* a, __global const ELEM(B_TYPE)* b,
-    __global const float* bias, ulong m_size, ulong n_size, ulong k_size) {
+    __global const ELEM(BIAS_TYPE)* bias, ulong m_size, ulong n_size, ulong k_size) {
   __local float a_tile[TILE_M * TILE_K];
   __local float b_tile[TILE_K * TILE_N];
   const int item_x = get_local_id(0);
@@ -174,7 +179,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_X, GROUP_Y, 1))) void gemm(
       const size_t column = tile_column + item_x * ITEM_N + j;
       if (row < m_size && column < n_size) {
 #if HAS_BIAS
-        STORE(C_TYPE, c, row * n_size + column, values[j] + bias[column]);
+        STORE(C_TYPE, c, row * n_size + column, values[j] + LOAD(BIAS_TYPE, bias, column));
 #else
         STORE(C_TYPE, c, row * n_size + column, values[j]);
 #endif
