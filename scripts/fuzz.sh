@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the fuzz preset and runs every libFuzzer target for SECONDS.
+#   scripts/fuzz.sh SECONDS [NAME...]        NAME: fuzz_npy, ... (default: all)
+# Starts from small seeds that tests/fuzz/make_seeds.py writes. A finding leaves its input in
+# build/fuzz/work/NAME/ and the exit code 1. The last line states the counts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[[ "${1:-}" =~ ^[1-9][0-9]*$ ]] || { echo "usage: scripts/fuzz.sh SECONDS [NAME...]" >&2; exit 2; }
+seconds=$1
+shift
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+  for source in tests/fuzz/fuzz_*.cpp; do
+    names+=("$(basename "$source" .cpp)")
+  done
+fi
+build=$PWD/build/fuzz
+mkdir -p "$build"
+cmake --preset fuzz >"$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; exit 1; }
+cmake --build --preset fuzz -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" --target "${names[@]}"
+
+python3 tests/fuzz/make_seeds.py "$build/seeds"
+passed=0 failed=0
+for name in "${names[@]}"; do
+  work=$build/work/$name
+  mkdir -p "$work/corpus"
+  echo "== $name for $seconds s"
+  # -timeout: one input; the memory limits catch sizes that are believed before they are checked.
+  if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+      -malloc_limit_mb=512 -max_len=8192 -print_final_stats=1 -artifact_prefix="$work/" \
+      "$work/corpus" "$build/seeds/$name" >"$work/log" 2>&1; then
+    grep -E 'number_of_executed_units|peak_rss_mb' "$work/log" || true
+    passed=$((passed + 1))
+  else
+    tail -n 60 "$work/log"
+    echo "== $name: finding; input in $work"
+    failed=$((failed + 1))
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
