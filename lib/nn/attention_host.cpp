@@ -31,9 +31,11 @@ int64_t round_up(int64_t value, int64_t multiple) {
 // Zero-filled floats, aligned for the tile functions.
 class Floats {
  public:
+  Floats() = default;
   explicit Floats(int64_t count)
       : data_(new (std::align_val_t{kTileBytesAlign}) float[static_cast<size_t>(count)]()) {}
   float* get() { return data_.get(); }
+  bool empty() const { return data_ == nullptr; }
 
  private:
   struct Delete {
@@ -57,6 +59,7 @@ struct Scratch {
 
   int64_t v_width;
   Floats q, k_rows, k_transposed, v, acc, s;
+  Floats v_visible;  // only once a value is not finite
   float bias[kTileKeys];
   float highest[kTileRows], sum[kTileRows], keep[kTileRows];
 };
@@ -93,6 +96,7 @@ class HostEngine {
   void load_bias(const RowBlock& block, int64_t i, int64_t j0, int64_t keys, Scratch& x) const;
   void apply_softcap(float* s, int64_t count) const;
   void apply_mask(const RowBlock& block, int64_t j0, int64_t keys, Scratch& x) const;
+  void accumulate_visible(int64_t rows, int64_t keys, Scratch& x) const;
   void write_rows(const RowBlock& block, Scratch& x, HostTensor& y, HostTensor* lse) const;
   void write_scores(const RowBlock& block, Scratch& x, HostTensor& scores) const;
 
@@ -120,19 +124,21 @@ void HostEngine::load_q(const RowBlock& block, Scratch& x) const {
   }
 }
 
-// Keys j0 .. j0 + keys as columns of k_transposed; the columns after them are zero.
+// Keys j0 .. j0 + keys as columns of k_transposed; the columns after them, up to the next multiple
+// of kTileKeysStep, are zero.
 void HostEngine::load_k(const RowBlock& block, int64_t j0, int64_t keys, Scratch& x) const {
   const int64_t width = problem_.head_dim;
   float* const rows = x.k_rows.get();
   for (int64_t j = 0; j < keys; ++j) {
     read_floats(k_, k_strides_.at(block.b, block.g, j0 + j), width, rows + j * width);
   }
-  std::fill(rows + keys * width, rows + kTileKeys * width, 0.0F);
+  const int64_t columns_used = round_up(keys, kTileKeysStep);
+  std::fill(rows + keys * width, rows + columns_used * width, 0.0F);
   float* const columns = x.k_transposed.get();
   constexpr int64_t kStep = 16;  // lines of the target that stay in the first-level cache
   for (int64_t d0 = 0; d0 < width; d0 += kStep) {
     const int64_t d1 = std::min(d0 + kStep, width);
-    for (int64_t j = 0; j < kTileKeys; ++j) {
+    for (int64_t j = 0; j < columns_used; ++j) {
       for (int64_t d = d0; d < d1; ++d) {
         columns[d * kTileKeys + j] = rows[j * width + d];
       }
@@ -196,23 +202,24 @@ void HostEngine::apply_mask(const RowBlock& block, int64_t j0, int64_t keys, Scr
   }
 }
 
-// accumulate() for values that are not all finite: weight 0 times Inf must add nothing.
-void accumulate_visible(Scratch& x, int64_t rows, int64_t keys) {
+// accumulate() for values that are not all finite, where a weight of 0 would not do: each row sees
+// the values with zeros in place of those it may not see. The sums are formed as in accumulate().
+void HostEngine::accumulate_visible(int64_t rows, int64_t keys, Scratch& x) const {
+  if (x.v_visible.empty()) {
+    x.v_visible = Floats(kTileKeys * x.v_width);
+  }
   for (int64_t r = 0; r < rows; ++r) {
     const float* const p = x.s.get() + r * kTileKeys;
-    float* const acc = x.acc.get() + r * x.v_width;
-    for (int64_t d = 0; d < x.v_width; ++d) {
-      acc[d] *= x.keep[r];
-    }
     for (int64_t j = 0; j < keys; ++j) {
-      const float* const v = x.v.get() + j * x.v_width;
+      float* const to = x.v_visible.get() + j * x.v_width;
       if (p[j] == 0) {
-        continue;
-      }
-      for (int64_t d = 0; d < x.v_width; ++d) {
-        acc[d] += p[j] * v[d];
+        std::fill(to, to + x.v_width, 0.0F);
+      } else {
+        std::copy_n(x.v.get() + j * x.v_width, x.v_width, to);
       }
     }
+    tile_.accumulate(p, 1, x.keep + r, x.v_visible.get(), keys, x.v_width,
+                     x.acc.get() + r * x.v_width);
   }
 }
 
@@ -245,7 +252,8 @@ void HostEngine::write_scores(const RowBlock& block, Scratch& x, HostTensor& sco
   for (int64_t j0 = 0; j0 < problem_.kv_len; j0 += kTileKeys) {
     const int64_t keys = std::min(kTileKeys, problem_.kv_len - j0);
     load_k(block, j0, keys, x);
-    tile_.score(x.q.get(), block.rows, problem_.head_dim, x.k_transposed.get(), scale_, x.s.get());
+    tile_.score(x.q.get(), block.rows, problem_.head_dim, x.k_transposed.get(), keys, scale_,
+                x.s.get());
     if (stage != ScoreStage::kRaw) {
       apply_softcap(x.s.get(), block.rows * kTileKeys);
     }
@@ -279,14 +287,15 @@ void HostEngine::run_block(const RowBlock& block, Scratch& x, HostTensor& y, Hos
   for (int64_t j0 = begin; j0 < end; j0 += kTileKeys) {
     const int64_t keys = std::min(kTileKeys, end - j0);
     load_k(block, j0, keys, x);
-    tile_.score(x.q.get(), block.rows, problem_.head_dim, x.k_transposed.get(), scale_, x.s.get());
+    tile_.score(x.q.get(), block.rows, problem_.head_dim, x.k_transposed.get(), keys, scale_,
+                x.s.get());
     apply_softcap(x.s.get(), block.rows * kTileKeys);
     apply_mask(block, j0, keys, x);
     tile_.softmax(x.s.get(), block.rows, x.highest, x.sum, x.keep);
     if (load_v(block, j0, keys, x)) {
       tile_.accumulate(x.s.get(), block.rows, x.keep, x.v.get(), keys, x.v_width, x.acc.get());
     } else {
-      accumulate_visible(x, block.rows, keys);
+      accumulate_visible(block.rows, keys, x);
     }
   }
   write_rows(block, x, y, lse);
@@ -298,21 +307,28 @@ void HostEngine::run_block(const RowBlock& block, Scratch& x, HostTensor& y, Hos
 void HostEngine::run(base::ThreadPool& pool, HostTensor& y, HostTensor* lse,
                      HostTensor* scores) const {
   const int64_t blocks = round_up(problem_.q_len, kTileRows) / kTileRows;
-  const int64_t items = problem_.batch * problem_.heads * blocks;
+  const int64_t block_count = problem_.batch * problem_.heads * blocks;
+  // Handing out an item costs about as much as one query over a few keys: small blocks go together.
+  const int64_t group = std::clamp<int64_t>(block_count / 1024, 1, 64);
   std::vector<std::unique_ptr<Scratch>> scratch(pool.thread_count());
-  pool.parallel_for(static_cast<size_t>(items), [&](size_t item, size_t thread) {
+  const auto run_group = [&](size_t item, size_t thread) {
     if (scratch[thread] == nullptr) {
       scratch[thread] = std::make_unique<Scratch>(problem_);
     }
-    const int64_t head = static_cast<int64_t>(item) / blocks;
-    RowBlock block;
-    block.b = head / problem_.heads;
-    block.h = head % problem_.heads;
-    block.g = problem_.kv_head_of(block.h);
-    block.i0 = static_cast<int64_t>(item) % blocks * kTileRows;
-    block.rows = std::min(kTileRows, problem_.q_len - block.i0);
-    run_block(block, *scratch[thread], y, lse, scores);
-  });
+    const int64_t first = static_cast<int64_t>(item) * group;
+    const int64_t last = std::min(first + group, block_count);
+    for (int64_t index = first; index < last; ++index) {
+      const int64_t head = index / blocks;
+      RowBlock block;
+      block.b = head / problem_.heads;
+      block.h = head % problem_.heads;
+      block.g = problem_.kv_head_of(block.h);
+      block.i0 = index % blocks * kTileRows;
+      block.rows = std::min(kTileRows, problem_.q_len - block.i0);
+      run_block(block, *scratch[thread], y, lse, scores);
+    }
+  };
+  pool.parallel_for(static_cast<size_t>(round_up(block_count, group) / group), run_group);
 }
 
 core::Tensor present_of(const core::Queue& queue, const core::Tensor& past,

@@ -76,9 +76,11 @@ NETCL_TILE_INLINE void score_block(const float* q, int64_t head_dim, const float
 
 template <int kLanes>
 NETCL_TILE_INLINE void score_tile(const float* q, int64_t rows, int64_t head_dim, const float* kt,
-                                  float scale, float* s) {
+                                  int64_t keys, float scale, float* s) {
   constexpr int kColumns = 2;
-  for (int64_t j = 0; j < kTileKeys; j += kColumns * kLanes) {
+  static_assert(kTileKeysStep % (kColumns * kLanes) == 0);
+  const int64_t columns = (keys + kTileKeysStep - 1) / kTileKeysStep * kTileKeysStep;
+  for (int64_t j = 0; j < columns; j += kColumns * kLanes) {
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
       score_block<kLanes, 4, kColumns>(q + r * head_dim, head_dim, kt + j, scale,
@@ -185,8 +187,8 @@ NETCL_TILE_INLINE void accumulate_tile(const float* p, int64_t rows, const float
 // The three functions for one instruction set.
 #define NETCL_TILE_VARIANT(NAME, LANES, TARGET)                                                  \
   TARGET void score_##NAME(const float* q, int64_t rows, int64_t head_dim, const float* kt,      \
-                           float scale, float* s) {                                              \
-    score_tile<LANES>(q, rows, head_dim, kt, scale, s);                                          \
+                           int64_t keys, float scale, float* s) {                                \
+    score_tile<LANES>(q, rows, head_dim, kt, keys, scale, s);                                    \
   }                                                                                              \
   TARGET void softmax_##NAME(float* s, int64_t rows, float* highest, float* sum, float* keep) {  \
     softmax_tile(s, rows, highest, sum, keep);                                                   \

@@ -11,14 +11,15 @@
 namespace netcl::nn {
 
 inline constexpr int64_t kTileKeys = 64;        // keys of a tile: columns of its scores
+inline constexpr int64_t kTileKeysStep = 32;    // scores are computed this many keys at a time
 inline constexpr int64_t kTileWidthAlign = 32;  // v and acc rows are padded to a multiple of this
 inline constexpr int64_t kTileBytesAlign = 64;  // alignment of kt, v, acc and s
 
 struct TileFunctions {
-  // s[r, j] = scale * sum over d of q[r, d] * kt[d, j]
+  // s[r, j] = scale * sum over d of q[r, d] * kt[d, j] for j < keys rounded up to kTileKeysStep
   //   q [rows, head_dim], kt [head_dim, kTileKeys], s [rows, kTileKeys]
-  void (*score)(const float* q, int64_t rows, int64_t head_dim, const float* kt, float scale,
-                float* s);
+  void (*score)(const float* q, int64_t rows, int64_t head_dim, const float* kt, int64_t keys,
+                float scale, float* s);
   // One step of the online softmax: with the largest score so far in highest[r] and the sum of
   // exp(score - highest) so far in sum[r], updates both, replaces s[r, j] by
   // exp(s[r, j] - highest[r]) and sets keep[r] to what earlier sums are multiplied by. A score of

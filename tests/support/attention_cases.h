@@ -84,16 +84,13 @@ struct Difference {
 Difference difference(const core::HostTensor& got, const core::HostTensor& want);
 
 // Empty when every output of `got` is as near to the reference as twice the plain float
-// computation's error plus a floor of two units in the last place of the largest value (float, and
-// of the storage type for y); else which output, where and by how much.
+// computation's error plus a floor: four units in the last place of float at the largest value, at
+// least at 1, and for y two of its storage type; else which output, where and by how much.
 std::string judge(const HostOutputs& got, const nn::ReferenceOutputs& want,
                   const HostOutputs& plain);
 
 // Bitwise equality of dtype, shape and elements; the first difference otherwise.
 std::string same_bits(const core::HostTensor& got, const core::HostTensor& want);
-
-// Queues of all devices of this machine: the host engine, then every OpenCL device.
-std::vector<core::Queue> all_queues();
 
 }  // namespace netcl::tests
 
