@@ -76,7 +76,7 @@ void declare(cli::ToolApp& app, Options& options) {
   pattern->group("Training");
   regex->group("Training")->excludes(pattern);
   app.add_switch("--add-prefix-space", trainer.add_prefix_space,
-                 "A document that begins with no space is read as if it did")
+                 "A document that begins with no space is read as if it did; for gpt2 and none")
       ->group("Training");
   app.add_texts("--special", trainer.specials, "TOK", "A special token; ids in the order given")
       ->group("Training");

@@ -2,8 +2,7 @@
 #include "cli/documents.h"
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
+#include <exception>
 #include <filesystem>
 
 #include <sys/stat.h>
@@ -187,6 +186,7 @@ void DocumentReader::read_lines(const std::string& path,
     documents.clear();
     texts_.clear();
     size_t begin = 0;
+    std::exception_ptr failure;
     for (;;) {
       const size_t end = buffer.find('\n', std::max(begin, searched));
       const bool complete = end != std::string::npos;
@@ -194,8 +194,13 @@ void DocumentReader::read_lines(const std::string& path,
         break;
       }
       const size_t next = complete ? end + 1 : buffer.size();
-      documents.push_back(make_line(std::string_view(buffer).substr(begin, next - begin), path,
-                                    ++line_number, offset + begin));
+      try {
+        documents.push_back(make_line(std::string_view(buffer).substr(begin, next - begin), path,
+                                      ++line_number, offset + begin));
+      } catch (const base::FormatError&) {
+        failure = std::current_exception();  // the good lines before it are served first
+        break;
+      }
       begin = next;
     }
     for (size_t i = 0; i < texts_.size(); ++i) {
@@ -203,6 +208,9 @@ void DocumentReader::read_lines(const std::string& path,
     }
     if (!documents.empty()) {
       use({documents, read_bytes_, interactive});
+    }
+    if (failure) {
+      std::rethrow_exception(failure);
     }
     buffer.erase(0, begin);
     offset += begin;

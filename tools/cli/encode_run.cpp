@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/encode_run.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "base/error.h"

@@ -14,6 +14,7 @@ namespace netcl::cli {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 16;
+constexpr size_t kMaxDigits = 4096;  // leading zeros included
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -88,6 +89,9 @@ class TextParser {
           end_number();
         } else {
           number_ += c;
+          if (number_.size() > kMaxDigits) {
+            refuse_id(where(), base::quote(number_), position_, "does not end");
+          }
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -43,6 +44,18 @@ void install_signal_handlers() {
     }
   }
   ::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE, which becomes base::BrokenPipe
+  ::signal(SIGXFSZ, SIG_IGN);  // writes report EFBIG, which becomes base::IoError
+}
+
+// A standard stream that is closed from outside would lend its number to the next file opened, and
+// results would go there. It is taken up by a descriptor that fails on use instead.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) {
+      // Lower numbers are taken, so open() returns exactly this one.
+      ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
 }
 
 // Ends the process as any filter ends whose reader went away.
@@ -138,6 +151,7 @@ int run_action(const std::string& tool_name, const std::function<int()>& action)
 int run_tool(int argc, const char* const* argv, ToolApp& app,
              const std::function<int(const CommonOptions&)>& action,
              const std::string& version_details) {
+  hold_standard_streams();
   install_logger(app.get_name());
   install_signal_handlers();
   return run_action(app.get_name(), [&] {
