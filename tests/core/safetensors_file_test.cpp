@@ -56,7 +56,7 @@ const std::string kFour = "abcd";
 }  // namespace
 
 TEST_CASE("safetensors: tensors metadata and names come out") {
-  const std::string header = R"({"__metadata__":{"format":"pt","a":"é"},"w":)" +
+  const std::string header = "{\"__metadata__\":{\"format\":\"pt\",\"a\":\"\xC3\xA9\"},\"w\":" +
                              entry("F32", "[1,2]", "[0,8]") +
                              ",\"s\":" + entry("U8", "[]", "[8,9]") +
                              ",\"none\":" + entry("I64", "[0,3]", "[9,9]") + "}   ";

@@ -74,7 +74,7 @@ seeds = {
         tensor("bool", [2], [True, 0]),
         tensor("bf16", [0], []),
     ],
-    "fuzz_splitter": [bytes([i]) + "It's 1234 été\r\n\t 中文 Ab!".encode() + b"\xff" for i in range(8)],
+    "fuzz_splitter": [bytes([i]) + "It's 1234 \u00e9t\u00e9\r\n\t \u4e2d\u6587 Ab!".encode() + b"\xff" for i in range(8)],
     "fuzz_pattern": [
         rb"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
         rb"(?i:'s|'ll)|[^\r\n\p{L}\p{N}]?\p{L}++|\p{N}{1,3}|\s*[\r\n]+|\s+$",
