@@ -154,6 +154,19 @@ PreTokenizerStep make_punctuation_step(SplitBehavior behavior) {
                     Json{{"type", "Punctuation"}, {"behavior", behavior_name(behavior)}});
 }
 
+PreTokenizerStep make_whitespace_step() {
+  // The class \w of Unicode Technical Standard 18 spelled out, as is_word_character() in
+  // added_tokens.cpp.
+  const std::string word = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9})"
+                           R"(\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
+  std::string regex = "[";
+  regex.append(word).append(R"(]+|[^\s)").append(word).append("]+");
+  PreTokenizerStep step;
+  step.splitter = make_regex_splitter(regex, SplitBehavior::kRemoved, true);
+  step.definition = dump(Json{{"type", "Whitespace"}});
+  return step;
+}
+
 PreTokenizerStep make_whitespace_split_step() {
   return regex_step("\\s", SplitBehavior::kRemoved, Json{{"type", "WhitespaceSplit"}});
 }

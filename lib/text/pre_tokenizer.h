@@ -37,6 +37,9 @@ PreTokenizerStep make_byte_level_step(bool add_prefix_space, bool use_regex,
 PreTokenizerStep make_digits_step(bool individual);
 // "Punctuation": ASCII punctuation and category P.
 PreTokenizerStep make_punctuation_step(SplitBehavior behavior);
+// "Whitespace": runs of word characters and runs of what is neither word nor white space; white
+// space is removed.
+PreTokenizerStep make_whitespace_step();
 // "WhitespaceSplit": white space is removed.
 PreTokenizerStep make_whitespace_split_step();
 // "CharDelimiterSplit": the character is removed.

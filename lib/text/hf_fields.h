@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One part of a tokenizer.json with its place, for readers that accept nothing they do not know.
+// Private to the hf_*.cpp files.
+#ifndef NETCL_TEXT_HF_FIELDS_H_
+#define NETCL_TEXT_HF_FIELDS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_file.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+#include "text/tokenizer_parts.h"
+
+namespace netcl::text {
+
+// A JSON object at a named place ("model.json: pre_tokenizer"). Every access checks the type; all
+// errors are FormatErrors that begin with the place.
+class HfObject {
+ public:
+  // `value` must outlive this; throws when it is no object.
+  HfObject(const base::Json& value, std::string place);
+
+  const std::string& place() const { return place_; }
+  // True when the field is there and not null.
+  bool has(std::string_view key) const;
+  std::string text(std::string_view key) const;
+  bool flag(std::string_view key) const;
+  bool flag_or(std::string_view key, bool absent) const;
+  uint32_t id(std::string_view key) const;
+  // The field as it is; throws when it is not there.
+  const base::Json& field(std::string_view key) const;
+  // Elements of a field that is an array.
+  const base::Json& array(std::string_view key) const;
+  HfObject object(std::string_view key) const;
+  // Throws, naming the field, when there is one besides these.
+  void allow_only(std::initializer_list<std::string_view> keys) const;
+  // Throws "<place>: <key> '<value>' is not supported; <hint>".
+  [[noreturn]] void refuse(std::string_view key, std::string_view hint) const;
+
+ private:
+  const base::Json* value_;
+  std::string place_;
+};
+
+// Steps of the `normalizer` field. `where` is the file.
+std::vector<NormalizerStep> read_normalizer(const base::Json& value, const std::string& where);
+// Steps of the `pre_tokenizer` field, one of which is ByteLevel.
+std::vector<PreTokenizerStep> read_pre_tokenizer(const base::Json& value, const std::string& where);
+// Ids that the `post_processor` field puts around one text go to `parts`.
+void read_post_processor(const base::Json& value, const std::string& where, TokenizerParts& parts);
+// Checks that the `decoder` field is ByteLevel or nothing.
+void check_decoder(const base::Json& value, const std::string& where);
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_HF_FIELDS_H_

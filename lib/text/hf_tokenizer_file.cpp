@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reader of tokenizer.json. Supported: models of type BPE on byte level, the normalizers,
+// pre-tokenizers and post-processors that hf_fields.cpp names, the decoder ByteLevel, added tokens
+// with all their flags. `truncation` and `padding` are accepted and not applied (they say how
+// batches are shaped, not what the ids of a text are); templates are applied on request.
+// Added tokens get the ids that Hugging Face `tokenizers` gives them: that of the vocabulary when
+// the content is a token there, else the size of the vocabulary and so on; the `id` field is not
+// believed.
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "text/byte_level.h"
+#include "text/hf_fields.h"
+#include "text/hf_json.h"
+#include "text/tokenizer_file.h"
+#include "text/tokenizer_parts.h"
+
+namespace netcl::text {
+
+using base::FormatError;
+using base::Json;
+using base::quote;
+
+namespace {
+
+void check_model_fields(const HfObject& model) {
+  model.allow_only({"type", "dropout", "unk_token", "continuing_subword_prefix",
+                    "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
+  if (model.has("type") && model.text("type") != "BPE") {
+    model.refuse("type", "only BPE is");
+  }
+  if (model.has("dropout") && model.field("dropout") != 0) {
+    model.refuse("dropout", "encoding must be deterministic");
+  }
+  for (const std::string_view key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    if (model.has(key) && !model.text(key).empty()) {
+      model.refuse(key, "byte-level tokens carry no affix");
+    }
+  }
+  if (model.flag_or("byte_fallback", false)) {
+    model.refuse("byte_fallback", "only byte-level models are");
+  }
+  // Every byte has a token, so the unknown token is never used and neither is its fusing.
+  if (model.has("unk_token")) {
+    model.text("unk_token");
+  }
+  model.flag_or("fuse_unk", false);
+}
+
+std::vector<AddedToken> read_added_tokens(const Json& list, const std::string& where) {
+  std::vector<AddedToken> tokens;
+  if (list.is_null()) {
+    return tokens;
+  }
+  if (!list.is_array()) {
+    throw FormatError(where + ": field 'added_tokens': expected an array, found " +
+                      list.type_name());
+  }
+  std::unordered_set<std::string> seen;
+  for (const Json& element : list) {
+    const HfObject object(element, where + ": added_tokens[" + std::to_string(tokens.size()) + "]");
+    object.allow_only(
+        {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    AddedToken token;
+    token.content = object.text("content");
+    token.id = object.id("id");
+    token.special = object.flag("special");
+    token.single_word = object.flag("single_word");
+    token.lstrip = object.flag("lstrip");
+    token.rstrip = object.flag("rstrip");
+    token.normalized = object.flag("normalized");
+    if (token.content.empty() || !seen.insert(token.content).second) {
+      throw FormatError(object.place() + ": content " + quote(token.content) +
+                        (token.content.empty() ? " is empty" : " was added before"));
+    }
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// Vocabulary and merges of one file while they are put together.
+class ModelReader {
+ public:
+  ModelReader(const HfJson& json, const std::string& where) : json_(json), where_(where) {}
+
+  void read_vocabulary(TokenizerParts& parts) {
+    std::vector<std::string> bytes_of(json_.vocab.size());
+    std::vector<VocabularyEntry> entries;
+    std::vector<bool> taken;
+    for (size_t i = 0; i < json_.vocab.size(); ++i) {
+      const auto& [printable, id] = json_.vocab[i];
+      if (!ids_.emplace(printable, id).second) {
+        throw FormatError(where_ + ": model.vocab: token " + quote(printable) + " is given twice");
+      }
+      if (printable.empty()) {
+        throw FormatError(where_ + ": model.vocab: id " + std::to_string(id) +
+                          " is an empty token");
+      }
+      taken.resize(std::max<size_t>(taken.size(), size_t{id} + 1));
+      if (taken[id]) {
+        throw FormatError(where_ + ": model.vocab: token " + quote(printable) + ": id " +
+                          std::to_string(id) + " is given twice");
+      }
+      taken[id] = true;
+      if (std::optional<std::string> bytes = from_printable(printable)) {
+        bytes_of[i] = std::move(*bytes);
+        entries.push_back({id, bytes_of[i]});
+      } else {
+        // A character that stands for no byte: no text becomes this token.
+        parts.decode_only.emplace_back(id, printable);
+      }
+    }
+    parts.vocabulary = Vocabulary(entries);
+  }
+
+  void read_merges(TokenizerParts& parts) const {
+    parts.merges.reserve(json_.merges.size());
+    for (size_t i = 0; i < json_.merges.size(); ++i) {
+      const auto& [left, right] = json_.merges[i];
+      const Merge merge = {id_of(left, i), id_of(right, i), id_of(left + right, i)};
+      // A part that no text becomes is never there to be merged.
+      if (parts.vocabulary.contains(merge.left) && parts.vocabulary.contains(merge.right)) {
+        parts.merges.push_back(merge);
+      }
+    }
+  }
+
+  void number_added_tokens(TokenizerParts& parts) const {
+    std::unordered_set<uint32_t> vocabulary_ids;
+    for (const auto& [printable, id] : ids_) {
+      vocabulary_ids.insert(id);
+    }
+    uint32_t next = static_cast<uint32_t>(ids_.size());
+    for (AddedToken& token : parts.added_tokens) {
+      const auto found = ids_.find(token.content);
+      if (found != ids_.end()) {
+        token.id = found->second;
+        continue;
+      }
+      token.id = next++;
+      if (vocabulary_ids.contains(token.id)) {
+        throw FormatError(where_ + ": added token " + quote(token.content) + " would get the id " +
+                          std::to_string(token.id) +
+                          ", which a token of the vocabulary has; the vocabulary has holes");
+      }
+    }
+  }
+
+ private:
+  uint32_t id_of(const std::string& printable, size_t merge) const {
+    const auto found = ids_.find(printable);
+    if (found == ids_.end()) {
+      throw FormatError(where_ + ": model.merges[" + std::to_string(merge) + "]: token " +
+                        quote(printable) + " is not in the vocabulary");
+    }
+    return found->second;
+  }
+
+  const HfJson& json_;
+  const std::string& where_;
+  std::unordered_map<std::string_view, uint32_t> ids_;  // by printable form
+};
+
+void check_template_ids(const TokenizerParts& parts) {
+  std::unordered_set<uint32_t> added;
+  for (const AddedToken& token : parts.added_tokens) {
+    added.insert(token.id);
+  }
+  for (const std::vector<uint32_t>* ids : {&parts.template_prefix, &parts.template_suffix}) {
+    for (const uint32_t id : *ids) {
+      if (!added.contains(id) && !parts.vocabulary.contains(id)) {
+        throw FormatError(parts.where + ": post_processor: id " + std::to_string(id) +
+                          " is no token");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BpeTokenizer parse_tokenizer_json(std::string_view bytes, const std::string& where) {
+  const HfJson json = parse_hf_json(bytes, where);
+  const HfObject top(json.tree, where);
+  top.allow_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                  "post_processor", "decoder", "model"});
+  if (top.has("version") && top.text("version") != "1.0") {
+    top.refuse("version", "known: 1.0");
+  }
+  const HfObject model = top.object("model");
+  if (!json.has_vocab || !json.has_merges) {
+    // Models of another kind have a vocab or merges of another shape: name the kind first.
+    if (model.has("type") && model.text("type") != "BPE") {
+      model.refuse("type", "only BPE is");
+    }
+    throw FormatError(model.place() + ": field '" + (json.has_vocab ? "merges" : "vocab") +
+                      "' is missing or of the wrong type");
+  }
+  check_model_fields(model);
+
+  const Json nothing;
+  const auto field = [&](std::string_view key) -> const Json& {
+    return top.has(key) ? top.field(key) : nothing;
+  };
+  TokenizerParts parts;
+  parts.where = where;
+  parts.ignore_merges = model.flag_or("ignore_merges", false);
+  parts.normalizer = Normalizer(read_normalizer(field("normalizer"), where));
+  parts.pre_tokenizer = PreTokenizer(read_pre_tokenizer(field("pre_tokenizer"), where));
+  check_decoder(field("decoder"), where);
+  read_post_processor(field("post_processor"), where, parts);
+  parts.added_tokens = read_added_tokens(field("added_tokens"), where);
+  ModelReader reader(json, where);
+  reader.read_vocabulary(parts);
+  reader.read_merges(parts);
+  reader.number_added_tokens(parts);
+  check_template_ids(parts);
+  return BpeTokenizer(std::move(parts));
+}
+
+}  // namespace netcl::text
