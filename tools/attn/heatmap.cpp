@@ -230,12 +230,12 @@ void HeatmapWriter::write_row(int64_t head, int64_t row) {
       continue;
     }
     const double weight = map_.weights[base + k];
-    out_ += "<rect class=\"" +
-            (std::isnan(weight) ? "nan" : "w" + std::to_string(heatmap_level(weight))) + "\"" +
-            attribute("x", cell_ * static_cast<double>(column)) + attribute("width", cell_) +
-            attribute("height", cell_) + "><title>" + query + " \xE2\x86\x92 " +
-            k_labels_[k].whole + " (" + std::to_string(column) + "): " + weight_text(weight) +
-            "</title></rect>\n";
+    out_ +=
+        "<rect class=\"" +
+        (std::isnan(weight) ? "nan" : std::string("w") + std::to_string(heatmap_level(weight))) +
+        "\"" + attribute("x", cell_ * static_cast<double>(column)) + attribute("width", cell_) +
+        attribute("height", cell_) + "><title>" + query + " \xE2\x86\x92 " + k_labels_[k].whole +
+        " (" + std::to_string(column) + "): " + weight_text(weight) + "</title></rect>\n";
     ++column;
   }
   out_ += "</g>\n";

@@ -22,12 +22,13 @@ constexpr char32_t kDottedCircle = 0x25CC;
 constexpr char32_t kEllipsis = 0x2026;
 constexpr char32_t kEmptySet = 0x2205;
 
-std::string hex(uint32_t value, int digits) {
-  std::string out;
+// "<0D>", "<U+200B>".
+void append_code(const char* prefix, uint32_t value, int digits, std::string& out) {
+  out += prefix;
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
     out += "0123456789ABCDEF"[(value >> shift) & 15];
   }
-  return out;
+  out += '>';
 }
 
 bool is_mark(Category category) {
@@ -61,9 +62,9 @@ void append_visible(char32_t c, std::string& out) {
   } else if (c == '\t') {
     text::append_utf8(kTabMark, out);
   } else if (c < 0x20 || c == 0x7F) {
-    out += "<" + hex(c, 2) + ">";
+    append_code("<", c, 2, out);
   } else if (needs_code(c)) {
-    out += "<U+" + hex(c, c > 0xFFFF ? 6 : 4) + ">";
+    append_code("<U+", c, c > 0xFFFF ? 6 : 4, out);
   } else {
     if (out.empty() && is_mark(text::category(c))) {
       text::append_utf8(kDottedCircle, out);
@@ -99,6 +100,13 @@ std::string decode_hex(const std::string& digits, const std::string& where) {
                             " has an odd number of hexadecimal digits");
   }
   return bytes;
+}
+
+// `bpe-encode --pieces` in its text form has the id and a tab before the token.
+std::string_view without_id(std::string_view line) {
+  const size_t digits = line.find_first_not_of("0123456789");
+  const bool has_id = digits != 0 && digits != std::string_view::npos && line[digits] == '\t';
+  return has_id ? line.substr(digits + 1) : line;
 }
 
 std::string token_bytes(const base::Json& value, const std::string& where) {
@@ -138,7 +146,7 @@ std::string visible_text(std::string_view token) {
     if (decoded.well_formed) {
       append_visible(decoded.code_point, out);
     } else {
-      out += "<" + hex(static_cast<uint8_t>(token[pos]), 2) + ">";
+      append_code("<", static_cast<uint8_t>(token[pos]), 2, out);
     }
     pos += decoded.byte_count;
   }
@@ -231,7 +239,7 @@ std::vector<std::string> read_labels(const std::string& path) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       continue;
     }
-    append_tokens(base::parse_json(line, where), where, tokens);
+    append_tokens(base::parse_json(without_id(line), where), where, tokens);
   }
   return tokens;
 }

@@ -30,9 +30,10 @@ std::string shortened(std::string_view utf8, size_t max_columns);
 // &, <, > and quotes as XML entities.
 std::string escape_xml(std::string_view text);
 
-// Token texts of a JSONL file as `bpe-encode --pieces` writes it. A line holds one token (a JSON
-// string), or a list of tokens (a JSON array, or the array "pieces" of an object). A token is a
-// string, or {"hex": "e282"} for bytes that are not UTF-8. Throws FormatError naming the line.
+// Token texts of a file as `bpe-encode --pieces` writes it, as text or JSONL. A line holds one
+// token (its id and a tab may stand before it), or a list of tokens (a JSON array, or the array
+// "pieces" of an object). A token is a JSON string, or {"hex": "e282"} for bytes that are not
+// UTF-8. Throws FormatError naming the line.
 std::vector<std::string> read_labels(const std::string& path);
 
 }  // namespace netcl::attn

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attn/device_option.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace netcl::attn {
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The base directory specification ignores relative paths.
+std::string cache_directory() {
+  const std::string xdg = environment("XDG_CACHE_HOME");
+  if (xdg.starts_with('/')) {
+    return xdg + "/netcl";
+  }
+  const std::string home = environment("HOME");
+  return home.starts_with('/') ? home + "/.cache/netcl" : "";
+}
+
+std::string gibibytes(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1u << 30));
+  return text;
+}
+
+}  // namespace
+
+void prepare_opencl_environment() {
+  ::setenv("POCL_AFFINITY", "1", 0);
+}
+
+core::Device open_device(const std::string& spec, const cli::CommonOptions& common) {
+  core::QueueOptions options;
+  options.host_threads = common.thread_count;
+  options.cache_dir = cache_directory();
+  return core::DeviceManager::open(spec, options);
+}
+
+std::string device_list() {
+  std::string out;
+  const std::vector<core::DeviceInfo> devices = core::DeviceManager::list();
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const core::DeviceInfo& info = devices[i];
+    out += std::to_string(i) + "\t" + device_place(info) + "\t" +
+           std::string(core::device_kind_name(info.kind)) + "\t" + info.name;
+    if (info.platform_index >= 0) {
+      out += "\t" + info.platform_name + ", " + info.device_version + ", " +
+             gibibytes(info.global_mem_bytes) + ", largest buffer " +
+             gibibytes(info.max_alloc_bytes);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string device_place(const core::DeviceInfo& info) {
+  if (info.platform_index < 0) {
+    return "host";
+  }
+  return std::to_string(info.platform_index) + ":" + std::to_string(info.device_index);
+}
+
+std::string device_label(const core::DeviceInfo& info) {
+  if (info.platform_index < 0) {
+    return "host";
+  }
+  return device_place(info) + " " + std::string(core::device_kind_name(info.kind)) + " " +
+         info.name;
+}
+
+}  // namespace netcl::attn

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attn/qkv_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "core/tensor_file.h"
+
+namespace netcl::attn {
+
+namespace {
+
+using base::FormatError;
+using core::HostTensor;
+
+constexpr int64_t kMaxPosition = int64_t{1} << 24;  // a table of angles has a row for each
+
+// Positions of the queries: the last q_len entries of each sequence of keys.
+std::vector<int64_t> query_positions(const std::vector<int64_t>& keys, const QkvCall& call) {
+  const int64_t q_len = call.problem.q_len;
+  const int64_t kv_len = call.problem.kv_len;
+  std::vector<int64_t> queries;
+  for (size_t first = 0; first < keys.size(); first += static_cast<size_t>(kv_len)) {
+    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(first) + kv_len;
+    queries.insert(queries.end(), end - q_len, end);
+  }
+  return queries;
+}
+
+Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
+  Rotation rotation;
+  const nn::AttentionProblem& problem = call.problem;
+  rotation.table.head_dim = problem.head_dim;
+  rotation.table.rope_dim = static_cast<int64_t>(options.rope_dim);
+  rotation.table.theta = options.rope;
+  rotation.table.max_positions = std::max<int64_t>({problem.q_len, problem.kv_len, 1});
+  rotation.q.pairing = options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
+  rotation.q.layout = call.options.layout;
+  rotation.k = rotation.q;
+  if (call.options.layout == nn::Layout::kPacked) {
+    rotation.q.heads = problem.heads;
+    rotation.k.heads = problem.kv_heads;
+  }
+  if (options.positions.empty()) {
+    rotation.q.offset = std::max<int64_t>(0, problem.kv_len - problem.q_len);
+  } else {
+    rotation.k.positions = load_positions(options.positions, problem.batch, problem.kv_len);
+    if (problem.q_len > problem.kv_len) {
+      throw FormatError("--positions: " + std::to_string(problem.q_len) + " queries for " +
+                        std::to_string(problem.kv_len) +
+                        " keys; the positions of the keys do not place the queries");
+    }
+    rotation.q.positions = query_positions(rotation.k.positions, call);
+    for (const int64_t position : rotation.k.positions) {
+      rotation.table.max_positions = std::max(rotation.table.max_positions, position + 1);
+    }
+  }
+  nn::RopeOptions probe = rotation.table;
+  probe.max_positions = 1;
+  nn::rope_angles(probe);  // head_dim, rope_dim and theta agree
+  return rotation;
+}
+
+}  // namespace
+
+std::vector<int64_t> load_integers(const std::string& argument, const std::string& option) {
+  const HostTensor tensor = core::load_tensor(argument);
+  if (tensor.shape().rank() > 1) {
+    throw FormatError(option + ": " + argument + " has shape " + tensor.shape().text() +
+                      "; wanted [batch]");
+  }
+  try {
+    return tensor.to_int64s();
+  } catch (const FormatError& error) {
+    throw FormatError(option + ": " + argument + ": " + error.what());
+  }
+}
+
+std::vector<int64_t> load_positions(const std::string& argument, int64_t batch, int64_t length) {
+  const HostTensor tensor = core::load_tensor(argument);
+  const core::Shape& shape = tensor.shape();
+  if (!(shape == core::Shape{length}) && !(shape == core::Shape{batch, length})) {
+    throw FormatError("--positions: " + argument + " has shape " + shape.text() + "; wanted " +
+                      core::Shape{length}.text() + " or " + core::Shape{batch, length}.text());
+  }
+  std::vector<int64_t> positions = tensor.to_int64s();
+  for (const int64_t position : positions) {
+    if (position < 0 || position >= kMaxPosition) {
+      throw FormatError("--positions: " + argument + " holds " + std::to_string(position) +
+                        "; allowed is 0 to " + std::to_string(kMaxPosition - 1));
+    }
+  }
+  return positions;
+}
+
+nn::AttentionOptions make_attention_options(const RunOptions& options) {
+  nn::AttentionOptions made;
+  made.causal = options.causal || !options.causal_offset.empty();
+  made.alignment = options.alignment;
+  if (!options.causal_offset.empty()) {
+    made.alignment = nn::Alignment::kExplicit;
+    const std::optional<int64_t> offset = parse_causal_offset(options.causal_offset);
+    made.offsets = offset.has_value() ? std::vector<int64_t>{*offset}
+                                      : load_integers(options.causal_offset, "--causal-offset");
+  }
+  if (!options.window.empty()) {
+    const Window window = parse_window(options.window);
+    made.window_left = window.left;
+    made.window_right = window.right;
+  }
+  made.softcap = options.softcap;
+  if (options.has_scale) {
+    made.scale = options.scale;
+  }
+  return made;
+}
+
+QkvCall load_qkv_call(const RunOptions& options) {
+  QkvCall call;
+  const StorageTypes types = parse_storage_types(options.dtype);
+  call.q = to_storage(core::load_tensor(options.q), types.q, "--q " + options.q);
+  call.k = to_storage(core::load_tensor(options.k), types.kv, "--k " + options.k);
+  call.v = to_storage(core::load_tensor(options.v), types.kv, "--v " + options.v);
+  if (!options.mask.empty()) {
+    HostTensor mask = core::load_tensor(options.mask);
+    call.mask = mask.dtype() == core::DType::kF64 ? mask.to(core::DType::kF32) : std::move(mask);
+  }
+  if (!options.kv_lens.empty()) {
+    call.kv_lens = load_integers(options.kv_lens, "--kv-lens");
+  }
+  call.options = make_attention_options(options);
+  call.options.layout = options.layout;
+  if (options.layout == nn::Layout::kPacked) {
+    call.options.heads = static_cast<int64_t>(options.heads);
+    call.options.kv_heads =
+        static_cast<int64_t>(options.kv_heads == 0 ? options.heads : options.kv_heads);
+  }
+  nn::AttentionShapes shapes{call.q.shape(), call.k.shape(), call.v.shape(), {}, {}, {}, {}};
+  if (call.mask.has_value()) {
+    shapes.mask = call.mask->shape();
+    shapes.mask_dtype = call.mask->dtype();
+  }
+  call.problem = nn::make_attention_problem(shapes, call.options, call.kv_lens);
+  if (options.rope != 0) {
+    call.rotation = make_rotation(options, call);
+  }
+  return call;
+}
+
+nn::AttentionInputs upload(const QkvCall& call, const core::Queue& queue, bool exact) {
+  HostTensor q = call.q;
+  HostTensor k = call.k;
+  if (call.rotation.has_value() && exact) {
+    const nn::RopeAngles angles = nn::rope_angles(call.rotation->table);
+    q = nn::rope_reference(q, angles.cos, angles.sin, call.rotation->q);
+    k = nn::rope_reference(k, angles.cos, angles.sin, call.rotation->k);
+  }
+  nn::AttentionInputs inputs{core::Tensor::from_host(queue, q),
+                             core::Tensor::from_host(queue, k),
+                             core::Tensor::from_host(queue, call.v),
+                             {},
+                             {},
+                             {},
+                             call.kv_lens};
+  if (call.mask.has_value()) {
+    inputs.mask = core::Tensor::from_host(queue, *call.mask);
+  }
+  if (call.rotation.has_value() && !exact) {
+    const nn::RopeTable table(queue, call.rotation->table);
+    inputs.q = nn::apply_rope(inputs.q, table, call.rotation->q);
+    inputs.k = nn::apply_rope(inputs.k, table, call.rotation->k);
+  }
+  return inputs;
+}
+
+}  // namespace netcl::attn
