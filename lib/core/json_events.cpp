@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// The library's message without its prefix and without the token it stopped at, which may be as
-// long as the file; the byte says where that is.
+// The library's message without its prefix and without the token it stopped at, which may hold
+// anything and be as long as the file; the byte says where that is.
 std::string reason(std::string message) {
   const size_t column = message.find("column ");
   const size_t colon =
@@ -22,8 +22,9 @@ std::string reason(std::string message) {
   if (colon != std::string::npos) {
     message.erase(0, colon + 2);
   }
-  message.erase(std::min(message.find("; last read"), message.size()));
-  return base::quote(message, 160);
+  constexpr size_t kMaxBytes = 160;  // the message of an overflow has all the digits
+  message.erase(std::min({message.find("; last read"), message.size(), kMaxBytes}));
+  return message;
 }
 
 class Adapter : public nlohmann::json_sax<json> {
