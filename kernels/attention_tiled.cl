@@ -194,16 +194,20 @@ INLINE void score_patch(__local float* s_tile, __local const float* q_tile,
       acc[r] += q_tile[(r0 + r) * Q_STRIDE + d] * keys;
     }
   }
+  // Through local memory, so that the loop below need not be unrolled to name the accumulators.
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    FloatV score = shape->scale * acc[r];
+    STORE_V(acc[r], s_tile + (r0 + r) * S_STRIDE + c0);
+  }
+  const IntV key = (IntV)(c0) + LANES;
+  for (int r = r0; r < r0 + ROWS; ++r) {
+    __local float* place = s_tile + r * S_STRIDE + c0;
+    FloatV score = shape->scale * LOAD_V(place);
     if (shape->softcap > 0) {
       score = shape->softcap * tanh(score / shape->softcap);
     }
-    const long row = block->row + r0 + r;
-    const long begin = key_begin(shape, block->offset, row) - first;
-    const long end = key_end(shape, block->valid, block->offset, row) - first;
-    const IntV key = (IntV)(c0) + LANES;
+    const long begin = key_begin(shape, block->offset, block->row + r) - first;
+    const long end = key_end(shape, block->valid, block->offset, block->row + r) - first;
     const IntV visible = (key >= (IntV)((int)clamp(begin, 0L, (long)TILE_K))) &
                          (key < (IntV)((int)clamp(end, 0L, (long)TILE_K)));
 #if VEC == 1
@@ -211,17 +215,14 @@ INLINE void score_patch(__local float* s_tile, __local const float* q_tile,
 #else
     score = select((FloatV)(-INFINITY), score, visible);
 #endif
-    STORE_V(score, s_tile + (r0 + r) * S_STRIDE + c0);
-  }
-  if (shape->mask_type == STORAGE_NONE) {
-    return;
-  }
-  for (int r = r0; r < min(r0 + ROWS, block->rows); ++r) {
+    STORE_V(score, place);
+    if (shape->mask_type == STORAGE_NONE || r >= block->rows) {
+      continue;
+    }
     const long mask_row = block->mask + r * shape->mask_row;
-    for (int c = c0; c < c0 + VEC; ++c) {
-      const float score = s_tile[r * S_STRIDE + c];
-      if (score != -INFINITY) {
-        s_tile[r * S_STRIDE + c] = masked(score, mask, shape, mask_row, first + c);
+    for (int c = 0; c < VEC; ++c) {
+      if (place[c] != -INFINITY) {
+        place[c] = masked(place[c], mask, shape, mask_row, first + c0 + c);
       }
     }
   }
