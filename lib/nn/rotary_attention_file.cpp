@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/rotary_attention_file.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_file.h"
+#include "core/safetensors_file.h"
+
+namespace netcl::nn {
+
+using core::DType;
+using core::HostTensor;
+using core::Shape;
+
+namespace {
+
+std::optional<std::string> find_metadata(const core::SafetensorsFile& file, const char* key) {
+  for (const auto& [name, value] : file.metadata()) {
+    if (name == key) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void throw_metadata(const core::SafetensorsFile& file, const char* key,
+                                 const std::string& value, const char* allowed) {
+  throw base::FormatError(file.where() + ": metadata " + key + ": " + base::quote(value) +
+                          "; allowed " + allowed);
+}
+
+template <typename T>
+std::optional<T> find_number(const core::SafetensorsFile& file, const char* key) {
+  const std::optional<std::string> text = find_metadata(file, key);
+  if (!text) {
+    return std::nullopt;
+  }
+  T value{};
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  if (text->empty() || stop != end || error != std::errc()) {
+    throw_metadata(file, key, *text, "is a number");
+  }
+  return value;
+}
+
+// What the metadata says.
+RotaryAttentionSettings metadata_settings(const core::SafetensorsFile& file) {
+  RotaryAttentionSettings settings;
+  settings.n_heads = find_number<int64_t>(file, "n_heads");
+  settings.n_kv_heads = find_number<int64_t>(file, "n_kv_heads");
+  settings.max_seq_len = find_number<int64_t>(file, "max_seq_len");
+  settings.rope_theta = find_number<double>(file, "rope_theta");
+  settings.rope_dim = find_number<int64_t>(file, "rope_dim");
+  settings.norm_eps = find_number<double>(file, "norm_eps");
+  if (const std::optional<std::string> name = find_metadata(file, "rope_pairing")) {
+    settings.pairing = find_rope_pairing(*name);
+    if (!settings.pairing) {
+      throw_metadata(file, "rope_pairing", *name, "are half and interleaved");
+    }
+  }
+  if (const std::optional<std::string> causal = find_metadata(file, "causal")) {
+    if (*causal != "true" && *causal != "false") {
+      throw_metadata(file, "causal", *causal, "are true and false");
+    }
+    settings.causal = *causal == "true";
+  }
+  return settings;
+}
+
+template <typename T>
+std::optional<T> first_of(const std::optional<T>& a, const std::optional<T>& b) {
+  return a ? a : b;
+}
+
+HostTensor load_parameter(const core::SafetensorsFile& file, const std::string& name, size_t rank) {
+  HostTensor tensor = file.load(name);
+  if (tensor.shape().rank() != rank || !core::is_floating(tensor.dtype())) {
+    throw base::FormatError(file.where() + ": tensor " + base::quote(name) + " is " +
+                            std::string(core::dtype_name(tensor.dtype())) + " " +
+                            tensor.shape().text() + "; needed is a floating type and " +
+                            std::to_string(rank) + (rank == 1 ? " axis" : " axes"));
+  }
+  return tensor.dtype() == DType::kF64 ? tensor.to(DType::kF32) : std::move(tensor);
+}
+
+std::optional<HostTensor> find_parameter(const core::SafetensorsFile& file,
+                                         const std::string& name) {
+  if (!file.contains(name)) {
+    return std::nullopt;
+  }
+  return load_parameter(file, name, 1);
+}
+
+Projection load_projection(const core::SafetensorsFile& file, const std::string& name) {
+  return {load_parameter(file, name + ".weight", 2), find_parameter(file, name + ".bias")};
+}
+
+RotaryAttentionWeights load_separate(const core::SafetensorsFile& file, const std::string& prefix) {
+  RotaryAttentionWeights weights;
+  weights.q = load_projection(file, prefix + "q_proj");
+  weights.k = load_projection(file, prefix + "k_proj");
+  weights.v = load_projection(file, prefix + "v_proj");
+  weights.o = load_projection(file, prefix + "o_proj");
+  weights.q_norm = find_parameter(file, prefix + "q_norm.weight");
+  weights.k_norm = find_parameter(file, prefix + "k_norm.weight");
+  return weights;
+}
+
+// Elements [first, first + count) of the outermost axis.
+HostTensor slice_rows(const HostTensor& tensor, int64_t first, int64_t count) {
+  std::vector<int64_t> dims(tensor.shape().dims().begin(), tensor.shape().dims().end());
+  const size_t row_bytes = tensor.byte_count() / static_cast<size_t>(dims[0]);
+  dims[0] = count;
+  HostTensor rows(tensor.dtype(), Shape(std::span<const int64_t>(dims)));
+  std::memcpy(rows.data(), tensor.data() + static_cast<size_t>(first) * row_bytes,
+              rows.byte_count());
+  return rows;
+}
+
+RotaryAttentionWeights load_fused(const core::SafetensorsFile& file, const std::string& prefix) {
+  constexpr size_t kTransposed[] = {1, 0};
+  const HostTensor qkv = load_parameter(file, prefix + "qkv.weight", 2).permuted(kTransposed);
+  const std::optional<HostTensor> qkv_bias = find_parameter(file, prefix + "qkv.bias");
+  const int64_t columns = qkv.shape()[0];
+  if (columns == 0 || columns % 3 != 0 || (qkv_bias && qkv_bias->shape() != Shape{columns})) {
+    throw base::FormatError(file.where() + ": tensor " + base::quote(prefix + "qkv.weight") +
+                            " has " + std::to_string(columns) +
+                            " columns; needed are three equal blocks and a bias as long");
+  }
+  const int64_t block = columns / 3;
+  const auto part = [&](int64_t index) {
+    Projection projection{slice_rows(qkv, index * block, block), std::nullopt};
+    if (qkv_bias) {
+      projection.bias = slice_rows(*qkv_bias, index * block, block);
+    }
+    return projection;
+  };
+  RotaryAttentionWeights weights;
+  weights.q = part(0);
+  weights.k = part(1);
+  weights.v = part(2);
+  weights.o = {load_parameter(file, prefix + "proj.weight", 2).permuted(kTransposed),
+               find_parameter(file, prefix + "proj.bias")};
+  weights.q_norm = find_parameter(file, prefix + "q_norm");
+  weights.k_norm = find_parameter(file, prefix + "k_norm");
+  return weights;
+}
+
+void require_equal(const core::SafetensorsFile& file, const char* what,
+                   const std::optional<int64_t>& wanted, int64_t got) {
+  if (wanted && *wanted != got) {
+    throw base::FormatError(file.where() + ": the weights have " + what + " " +
+                            std::to_string(got) + ", asked for is " + std::to_string(*wanted));
+  }
+}
+
+std::string number_text(double value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  NETCL_CHECK(error == std::errc());
+  return {buffer, end};
+}
+
+// A field of config.json that may be missing or null.
+const base::Json* find_field(const base::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<int64_t> find_count(const base::Json& object, const char* key,
+                                  const std::string& where) {
+  if (find_field(object, key) == nullptr) {
+    return std::nullopt;
+  }
+  const int64_t value = base::require_int(object, key, where);
+  if (value < 1) {
+    throw base::FormatError(where + ": field '" + key + "': " + std::to_string(value) +
+                            "; allowed are numbers from 1");
+  }
+  return value;
+}
+
+std::optional<double> find_positive(const base::Json& object, const char* key,
+                                    const std::string& where) {
+  const base::Json* field = find_field(object, key);
+  if (field == nullptr) {
+    return std::nullopt;
+  }
+  const double value = field->is_number() ? field->get<double>() : 0;
+  if (!(value > 0) || !std::isfinite(value)) {
+    throw base::FormatError(where + ": field '" + key + "': " + base::quote(base::to_text(*field)) +
+                            "; allowed are numbers above 0");
+  }
+  return value;
+}
+
+// Refuses frequency scalings, which the rope room does not have.
+void check_scaling(const base::Json& config, const std::string& where) {
+  const base::Json* scaling = find_field(config, "rope_scaling");
+  if (scaling == nullptr || (scaling->is_object() && scaling->empty())) {
+    return;
+  }
+  std::string type = "?";
+  for (const char* key : {"rope_type", "type"}) {
+    if (scaling->is_object() && scaling->contains(key) && scaling->at(key).is_string()) {
+      type = scaling->at(key).get<std::string>();
+      break;
+    }
+  }
+  if (type != "default") {
+    throw base::FormatError(where + ": field 'rope_scaling': type " + base::quote(type) +
+                            " is not supported; allowed is default");
+  }
+}
+
+}  // namespace
+
+std::optional<RopePairing> find_rope_pairing(std::string_view name) {
+  for (const RopePairing pairing : {RopePairing::kHalf, RopePairing::kInterleaved}) {
+    if (name == rope_pairing_name(pairing)) {
+      return pairing;
+    }
+  }
+  return std::nullopt;
+}
+
+RotaryAttentionSettings read_rotary_attention_config(const std::string& path) {
+  const base::FileBytes file = base::FileBytes::open(path);
+  const std::string& where = file.path();
+  const base::Json config = base::parse_json(file.view(), where);
+  if (!config.is_object()) {
+    throw base::FormatError(where + ": is no JSON object; needed is a model's config.json");
+  }
+  RotaryAttentionSettings settings;
+  settings.dim = find_count(config, "hidden_size", where);
+  settings.n_heads = find_count(config, "num_attention_heads", where);
+  settings.n_kv_heads =
+      first_of(find_count(config, "num_key_value_heads", where), settings.n_heads);
+  settings.head_dim = find_count(config, "head_dim", where);
+  settings.max_seq_len = find_count(config, "max_position_embeddings", where);
+  settings.rope_theta = find_positive(config, "rope_theta", where);
+  settings.norm_eps = find_positive(config, "rms_norm_eps", where);
+  check_scaling(config, where);
+  if (const std::optional<double> factor = find_positive(config, "partial_rotary_factor", where)) {
+    std::optional<int64_t> head_dim = settings.head_dim;
+    if (!head_dim && settings.dim && settings.n_heads) {
+      head_dim = *settings.dim / *settings.n_heads;
+    }
+    if (*factor > 1 || !head_dim) {
+      throw base::FormatError(where + ": field 'partial_rotary_factor': " + number_text(*factor) +
+                              "; allowed is up to 1, with head_dim known");
+    }
+    settings.rope_dim = static_cast<int64_t>(static_cast<double>(*head_dim) * *factor);
+  }
+  if (find_field(config, "rope_pairing") != nullptr) {
+    const std::string name = base::require_string(config, "rope_pairing", where);
+    settings.pairing = find_rope_pairing(name);
+    if (!settings.pairing) {
+      throw base::FormatError(where + ": field 'rope_pairing': " + base::quote(name) +
+                              "; allowed are half and interleaved");
+    }
+  }
+  return settings;
+}
+
+RotaryAttention load_rotary_attention(const core::Queue& queue, const std::string& path,
+                                      const RotaryAttentionSettings& settings,
+                                      const std::string& prefix) {
+  const core::SafetensorsFile file = core::SafetensorsFile::open(path);
+  const RotaryAttentionSettings stored = metadata_settings(file);
+  const bool fused = file.contains(prefix + "qkv.weight");
+  const RotaryAttentionWeights weights =
+      fused ? load_fused(file, prefix) : load_separate(file, prefix);
+
+  const std::optional<int64_t> n_heads = first_of(settings.n_heads, stored.n_heads);
+  const std::optional<int64_t> max_seq_len = first_of(settings.max_seq_len, stored.max_seq_len);
+  if (!n_heads || !max_seq_len) {
+    throw base::UsageError(file.where() + ": " + (n_heads ? "max_seq_len" : "n_heads") +
+                           " is not in the file's metadata; give it");
+  }
+  const Shape& q_shape = weights.q.weight.shape();
+  const Shape& k_shape = weights.k.weight.shape();
+  if (*n_heads < 1 || q_shape[0] < *n_heads || q_shape[0] % *n_heads != 0) {
+    throw base::FormatError(file.where() + ": q_proj has " + std::to_string(q_shape[0]) +
+                            " rows, which " + std::to_string(*n_heads) +
+                            " heads do not divide evenly");
+  }
+  RotaryAttentionConfig config;
+  config.head_dim = q_shape[0] / *n_heads;
+  if (k_shape[0] < config.head_dim || k_shape[0] % config.head_dim != 0) {
+    throw base::FormatError(file.where() + ": k_proj has " + std::to_string(k_shape[0]) +
+                            " rows, which is no multiple of the head size " +
+                            std::to_string(config.head_dim));
+  }
+  const RotaryAttentionSizes sizes{q_shape[1], *n_heads, k_shape[0] / config.head_dim,
+                                   *max_seq_len};
+  require_equal(file, "dim", settings.dim, sizes.dim);
+  require_equal(file, "head_dim", settings.head_dim, config.head_dim);
+  require_equal(file, "n_kv_heads", first_of(settings.n_kv_heads, stored.n_kv_heads),
+                sizes.n_kv_heads);
+  config.pairing = first_of(settings.pairing, stored.pairing)
+                       .value_or(fused ? RopePairing::kInterleaved : RopePairing::kHalf);
+  config.rope_theta = first_of(settings.rope_theta, stored.rope_theta).value_or(config.rope_theta);
+  config.rope_dim = first_of(settings.rope_dim, stored.rope_dim).value_or(0);
+  config.causal = first_of(settings.causal, stored.causal).value_or(config.causal);
+  config.norm_eps = first_of(settings.norm_eps, stored.norm_eps).value_or(config.norm_eps);
+  try {
+    return RotaryAttention(queue, sizes, config, weights);
+  } catch (const base::FormatError& error) {
+    throw base::FormatError(file.where() + ": " + error.what());
+  }
+}
+
+void save_rotary_attention(const std::string& path, const RotaryAttention& module,
+                           const std::string& prefix) {
+  std::vector<core::NamedTensor> tensors;
+  for (const NamedParameter& parameter : module.parameters()) {
+    tensors.push_back({prefix + parameter.name, parameter.tensor.to_host()});
+  }
+  const RotaryAttentionConfig& config = module.config();
+  const RotaryAttentionSizes& sizes = module.sizes();
+  core::write_safetensors(path, tensors,
+                          {{"rope_pairing", std::string(rope_pairing_name(config.pairing))},
+                           {"rope_theta", number_text(config.rope_theta)},
+                           {"rope_dim", std::to_string(config.rope_dim)},
+                           {"n_heads", std::to_string(sizes.n_heads)},
+                           {"n_kv_heads", std::to_string(sizes.n_kv_heads)},
+                           {"max_seq_len", std::to_string(sizes.max_seq_len)},
+                           {"causal", config.causal ? "true" : "false"},
+                           {"norm_eps", number_text(config.norm_eps)}});
+}
+
+}  // namespace netcl::nn
