@@ -52,7 +52,6 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
     const char as_char = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary.find_id({&as_char, 1});
-    NETCL_CHECK(byte_ids_[byte] != Vocabulary::kNone);
   }
   if (rule == MergeRule::kByteRanks) {
     ranks_ = pairs_of(vocabulary);

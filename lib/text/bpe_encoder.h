@@ -49,8 +49,9 @@ struct EncodeScratch {
 // vocabulary, which must outlive it.
 class BpeEncoder {
  public:
-  // The vocabulary must hold all 256 single bytes. `merges` is read under kMergeList only; its ids
-  // must be tokens whose bytes join (std::logic_error for a breach: callers check their input).
+  // The vocabulary must hold every single byte that encode() is given. `merges` is read under
+  // kMergeList only; its ids must be tokens whose bytes join (std::logic_error for a breach:
+  // callers check their input).
   BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, const std::vector<Merge>& merges,
              bool ignore_merges);
 

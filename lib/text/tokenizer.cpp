@@ -23,12 +23,17 @@ std::string show_id(uint32_t id) {
   return "id " + std::to_string(id);
 }
 
+// Bytes that no well-formed UTF-8 holds: a vocabulary learned from valid text may lack them.
+bool never_in_utf8(int byte) {
+  return byte == 0xC0 || byte == 0xC1 || byte >= 0xF5;
+}
+
 void check_parts(const TokenizerParts& parts) {
   for (int byte = 0; byte < 256; ++byte) {
     const char as_char = static_cast<char>(byte);
-    if (!parts.vocabulary.find({&as_char, 1})) {
+    if (!never_in_utf8(byte) && !parts.vocabulary.find({&as_char, 1})) {
       throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
-                        "; a byte-level vocabulary has all 256");
+                        "; a byte-level vocabulary has one for every byte of UTF-8 text");
     }
   }
   for (size_t i = 0; i < parts.merges.size(); ++i) {
@@ -59,6 +64,8 @@ class TokenizerState {
   AddedTokenMatcher raw_matcher;
   AddedTokenMatcher normalized_matcher;
   size_t token_count = 0;
+  std::array<bool, 256> has_byte{};
+  bool has_all_bytes = true;
 };
 
 TokenizerState::TokenizerState(TokenizerParts given)
@@ -212,6 +219,9 @@ class EncodeRun {
     if (begin >= end) {
       return;
     }
+    if (!state_.has_all_bytes) {
+      check_bytes(text, begin, end, original);
+    }
     state_.parts.pre_tokenizer.split(text.substr(begin, end - begin), pre_tokenized_);
     for (const Piece& piece : pre_tokenized_.pieces) {
       const size_t first = ids_.size();
@@ -226,6 +236,18 @@ class EncodeRun {
         spans_->push_back(
             original(begin + pre_tokenized_.original(at), begin + pre_tokenized_.original(next)));
         at = next;
+      }
+    }
+  }
+
+  template <typename Original>
+  void check_bytes(std::string_view text, size_t begin, size_t end, const Original& original) {
+    for (size_t at = begin; at < end; ++at) {
+      if (!state_.has_byte[static_cast<uint8_t>(text[at])]) {
+        throw FormatError(
+            base::at_byte(options_.where, options_.where_offset + original(at, at + 1).begin) +
+            ": the vocabulary of " + state_.parts.where + " has no token for the byte " +
+            quote(text.substr(at, 1)) + ", which is never part of UTF-8 text");
       }
     }
   }

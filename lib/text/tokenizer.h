@@ -6,7 +6,8 @@
 //      then looked for in the result);
 //   3. the pre-tokenizer splits each segment into pieces;
 //   4. BPE turns the bytes of each piece into ids.
-// Input is any byte string; without a normalizer (and without added tokens that eat blanks) decode
+// Input is any byte string (a vocabulary that lacks bytes which UTF-8 never uses refuses those, see
+// encode); without a normalizer (and without added tokens that eat blanks) decode
 // gives back exactly the bytes that were encoded. Files are read and written by tokenizer_file.h,
 // training is bpe_trainer.h.
 #ifndef NETCL_TEXT_TOKENIZER_H_
@@ -70,7 +71,7 @@ struct DecodeOptions {
 class BpeTokenizer {
  public:
   // Throws FormatError (naming parts.where) when the parts contradict each other: a merge of ids
-  // that are no tokens or whose bytes do not join to the result's, a byte without a token.
+  // that are no tokens or whose bytes do not join to the result's, a byte of UTF-8 without a token.
   explicit BpeTokenizer(TokenizerParts parts);
 
   // Trains on the texts that `next` returns, one after the other, until it returns nothing; nothing
@@ -81,8 +82,9 @@ class BpeTokenizer {
   static BpeTokenizer train(std::span<const std::string> texts, const TrainerOptions& options);
 
   // Ids of a text. Throws FormatError for a refused special token (message names the token and its
-  // byte offset) or when a regex splitter hits its limit; UsageError for a bad `allowed`.
-  // O(n log n) in the worst case, whatever the input; memory of the order of the text.
+  // byte offset), for a byte that the vocabulary lacks, or when a regex splitter hits its limit;
+  // UsageError for a bad `allowed`. O(n log n) in the worst case, whatever the input; memory of the
+  // order of the text.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;

@@ -39,15 +39,18 @@ BpeTokenizer parse_tokenizer_json(std::string_view bytes, const std::string& whe
 BpeTokenizer parse_tiktoken(std::string_view bytes, const std::string& where,
                             const TokenizerFileOptions& options);
 
-// Text of a tokenizer.json that Hugging Face `tokenizers` loads with equal ids. Throws UsageError
-// when the format cannot hold the tokenizer: its ids have gaps that Hugging Face would close, or
-// the byte-rank rule needs merges that the vocabulary does not determine.
+// Text of a tokenizer.json that Hugging Face `tokenizers` loads. Ids are equal for a merge list.
+// The byte-rank rule is put as every split of every token with ignore_merges, which is what Hugging
+// Face does with such files; a run of one token that can be cut in several ways may then be cut
+// differently. Throws UsageError when the format cannot hold the tokenizer: two names for one id,
+// an added token that is written like an ordinary one.
 std::string to_tokenizer_json(const BpeTokenizer& tokenizer);
 
 // Text of a .tiktoken file: every token but the added ones, by ascending id. It carries neither the
 // split pattern nor the special tokens, and readers merge by the rank of joined bytes. Throws
-// UsageError when that rule gives other ids for some token of the vocabulary, or when the tokenizer
-// has a normalizer or a pre-tokenizer that a split pattern cannot express.
+// UsageError when that rule would give other ids (merges not in the order of their ids, a token
+// that its own bytes do not encode to), or when there is a normalizer or a pre-tokenizer that is
+// not one split pattern.
 std::string to_tiktoken(const BpeTokenizer& tokenizer);
 
 }  // namespace netcl::text

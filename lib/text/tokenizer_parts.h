@@ -21,7 +21,8 @@ namespace netcl::text {
 struct TokenizerParts {
   // Source in messages: a path, or "trainer".
   std::string where = "tokenizer";
-  // Ordinary tokens, found by their bytes. All 256 single bytes must be there.
+  // Ordinary tokens, found by their bytes. Every single byte must be there, except
+  // those that are never part of UTF-8 (C0, C1, F5..FF); encoding refuses the ones that are not.
   Vocabulary vocabulary;
   // Tokens that no text becomes, only decoded: (id, bytes), ids not in the vocabulary.
   std::vector<std::pair<uint32_t, std::string>> decode_only;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writer of tokenizer.json in the form that Hugging Face `tokenizers` 0.23 writes and reads.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "text/byte_level.h"
+#include "text/tokenizer_file.h"
+#include "text/tokenizer_parts.h"
+
+namespace netcl::text {
+
+using base::Json;
+using base::quote;
+using base::to_text;
+using base::UsageError;
+
+namespace {
+
+[[noreturn]] void cannot(const TokenizerParts& parts, const std::string& why) {
+  throw UsageError(parts.where + ": cannot be written as tokenizer.json: " + why);
+}
+
+// Keys of model.vocab by id: printable forms, and the contents of added tokens that must stand
+// there to get their ids.
+std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts) {
+  std::map<uint32_t, std::string> keys;
+  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
+    if (parts.vocabulary.contains(id)) {
+      keys.emplace(id, to_printable(parts.vocabulary.bytes(id)));
+    }
+  }
+  for (const auto& [id, bytes] : parts.decode_only) {
+    keys.emplace(id, bytes);
+  }
+  return keys;
+}
+
+// Hugging Face gives an added token the id of the vocabulary where its content stands there, else
+// the size of the vocabulary and so on in the order of the list. Where that would not give the ids
+// of `added`, all of them go into the vocabulary.
+void place_added_tokens(const TokenizerParts& parts, const std::vector<AddedToken>& added,
+                        std::map<uint32_t, std::string>& keys) {
+  std::map<std::string_view, uint32_t> ids;
+  for (const auto& [id, key] : keys) {
+    ids.emplace(key, id);
+  }
+  uint32_t next = static_cast<uint32_t>(keys.size());
+  bool follow = true;
+  for (const AddedToken& token : added) {
+    const auto found = ids.find(token.content);
+    if (found != ids.end() && found->second != token.id) {
+      cannot(parts, "the added token " + quote(token.content) + " is written like the token " +
+                        std::to_string(found->second));
+    }
+    follow = follow && (found != ids.end() || token.id == next);
+    next += found == ids.end() ? 1 : 0;
+  }
+  if (follow) {
+    return;
+  }
+  for (const AddedToken& token : added) {
+    const auto [place, is_new] = keys.emplace(token.id, token.content);
+    if (!is_new && place->second != token.content) {
+      cannot(parts, "the id " + std::to_string(token.id) + " stands for both " +
+                        quote(place->second) + " and " + quote(token.content));
+    }
+  }
+}
+
+// Every split of every token into two tokens, the tokens by rank, the splits by the ranks of their
+// parts: how the byte-rank rule is put as a merge list.
+std::vector<Merge> merges_of_ranks(const Vocabulary& vocabulary) {
+  std::vector<Merge> merges;
+  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
+    const std::string_view bytes = vocabulary.bytes(id);
+    for (size_t cut = 1; cut < bytes.size(); ++cut) {
+      const uint32_t left = vocabulary.find_id(bytes.substr(0, cut));
+      const uint32_t right = vocabulary.find_id(bytes.substr(cut));
+      if (left != Vocabulary::kNone && right != Vocabulary::kNone) {
+        merges.push_back({left, right, id});
+      }
+    }
+  }
+  std::sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) {
+    return std::tie(a.result, a.left, a.right) < std::tie(b.result, b.left, b.right);
+  });
+  return merges;
+}
+
+Json normalizer_json(const Normalizer& normalizer) {
+  using Kind = NormalizerStep::Kind;
+  Json steps = Json::array();
+  for (const NormalizerStep& step : normalizer.steps()) {
+    switch (step.kind) {
+      case Kind::kNfc:
+        steps.push_back(Json{{"type", "NFC"}});
+        break;
+      case Kind::kNfd:
+        steps.push_back(Json{{"type", "NFD"}});
+        break;
+      case Kind::kNfkc:
+        steps.push_back(Json{{"type", "NFKC"}});
+        break;
+      case Kind::kNfkd:
+        steps.push_back(Json{{"type", "NFKD"}});
+        break;
+      case Kind::kLowercase:
+        steps.push_back(Json{{"type", "Lowercase"}});
+        break;
+      case Kind::kStripAccents:
+        steps.push_back(Json{{"type", "StripAccents"}});
+        break;
+      case Kind::kStrip:
+        steps.push_back(
+            Json{{"type", "Strip"}, {"strip_left", step.left}, {"strip_right", step.right}});
+        break;
+      case Kind::kPrepend:
+        steps.push_back(Json{{"type", "Prepend"}, {"prepend", step.content}});
+        break;
+      case Kind::kReplace:
+        steps.push_back(Json{{"type", "Replace"},
+                             {"pattern", Json{{"String", step.pattern}}},
+                             {"content", step.content}});
+        break;
+    }
+  }
+  if (steps.empty()) {
+    return nullptr;
+  }
+  return steps.size() == 1 ? steps[0] : Json{{"type", "Sequence"}, {"normalizers", steps}};
+}
+
+Json pre_tokenizer_json(const PreTokenizer& pre_tokenizer) {
+  Json steps = Json::array();
+  for (const PreTokenizerStep& step : pre_tokenizer.steps()) {
+    steps.push_back(base::parse_json(step.definition, "pre_tokenizer"));
+  }
+  return steps.size() == 1 ? steps[0] : Json{{"type", "Sequence"}, {"pretokenizers", steps}};
+}
+
+Json byte_level_json(bool trim_offsets) {
+  return Json{{"type", "ByteLevel"},
+              {"add_prefix_space", true},
+              {"trim_offsets", trim_offsets},
+              {"use_regex", true}};
+}
+
+Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokenizer) {
+  if (parts.template_prefix.empty() && parts.template_suffix.empty()) {
+    return byte_level_json(false);
+  }
+  Json special_tokens = Json::object();
+  const auto piece = [&](uint32_t id, int type_id) {
+    const std::string name(tokenizer.token_bytes(id));
+    special_tokens[name] =
+        Json{{"id", name}, {"ids", Json::array({id})}, {"tokens", Json::array({name})}};
+    return Json{{"SpecialToken", Json{{"id", name}, {"type_id", type_id}}}};
+  };
+  Json single = Json::array();
+  Json pair = Json::array();
+  for (const char* sequence : {"A", "B"}) {
+    const int type_id = *sequence - 'A';
+    const Json text = {{"Sequence", Json{{"id", sequence}, {"type_id", type_id}}}};
+    for (const uint32_t id : parts.template_prefix) {
+      pair.push_back(piece(id, type_id));
+    }
+    pair.push_back(text);
+    for (const uint32_t id : parts.template_suffix) {
+      pair.push_back(piece(id, type_id));
+    }
+    if (type_id == 0) {
+      single = pair;
+    }
+  }
+  const Json filled = {{"type", "TemplateProcessing"},
+                       {"single", single},
+                       {"pair", pair},
+                       {"special_tokens", special_tokens}};
+  return Json{{"type", "Sequence"}, {"processors", Json::array({byte_level_json(false), filled})}};
+}
+
+Json added_token_json(const AddedToken& token) {
+  return Json{
+      {"id", token.id},          {"content", token.content}, {"single_word", token.single_word},
+      {"lstrip", token.lstrip},  {"rstrip", token.rstrip},   {"normalized", token.normalized},
+      {"special", token.special}};
+}
+
+// The two big members are written piece by piece: a tree of them would take many times their size.
+std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys) {
+  const bool by_ranks = parts.rule == MergeRule::kByteRanks;
+  std::string text = R"({"type":"BPE","dropout":null,"unk_token":null,)"
+                     R"("continuing_subword_prefix":null,"end_of_word_suffix":null,)"
+                     R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":)";
+  text += by_ranks || parts.ignore_merges ? "true" : "false";
+  text += ",\n\"vocab\":{";
+  const char* comma = "\n";
+  for (const auto& [id, key] : keys) {
+    text += comma + to_text(key) + ":" + std::to_string(id);
+    comma = ",\n";
+  }
+  text += "},\n\"merges\":[";
+  comma = "\n";
+  const std::vector<Merge> made =
+      by_ranks ? merges_of_ranks(parts.vocabulary) : std::vector<Merge>();
+  for (const Merge& merge : by_ranks ? made : parts.merges) {
+    text += comma;
+    text += "[" + to_text(to_printable(parts.vocabulary.bytes(merge.left))) + "," +
+            to_text(to_printable(parts.vocabulary.bytes(merge.right))) + "]";
+    comma = ",\n";
+  }
+  return text + "]}";
+}
+
+}  // namespace
+
+std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
+  const TokenizerParts& parts = tokenizer.parts();
+  std::vector<AddedToken> added = parts.added_tokens;
+  std::stable_sort(added.begin(), added.end(),
+                   [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  std::map<uint32_t, std::string> keys = vocabulary_keys(parts);
+  place_added_tokens(parts, added, keys);
+
+  std::string text = "{\"version\":\"1.0\",\n\"truncation\":null,\n\"padding\":null,\n";
+  text += "\"added_tokens\":[";
+  const char* comma = "\n";
+  for (const AddedToken& token : added) {
+    text += comma + to_text(added_token_json(token));
+    comma = ",\n";
+  }
+  text += "],\n\"normalizer\":" + to_text(normalizer_json(parts.normalizer));
+  text += ",\n\"pre_tokenizer\":" + to_text(pre_tokenizer_json(parts.pre_tokenizer));
+  text += ",\n\"post_processor\":" + to_text(post_processor_json(parts, tokenizer));
+  text += ",\n\"decoder\":" + to_text(byte_level_json(true));
+  text += ",\n\"model\":" + model_text(parts, keys) + "}\n";
+  return text;
+}
+
+}  // namespace netcl::text
