@@ -86,6 +86,38 @@ void check_options(const AttentionOptions& options) {
   }
 }
 
+void check_agreement(const AttentionShapes& shapes, const HeadView& q, const HeadView& k,
+                     const HeadView& v) {
+  if (shapes.q.rank() != shapes.k.rank()) {
+    disagree("q", shapes.q, "k", shapes.k, "rank", static_cast<int64_t>(shapes.q.rank()),
+             static_cast<int64_t>(shapes.k.rank()));
+  }
+  if (shapes.k.rank() != shapes.v.rank()) {
+    disagree("k", shapes.k, "v", shapes.v, "rank", static_cast<int64_t>(shapes.k.rank()),
+             static_cast<int64_t>(shapes.v.rank()));
+  }
+  if (q.batch != k.batch) {
+    disagree("q", shapes.q, "k", shapes.k, "batch", q.batch, k.batch);
+  }
+  if (q.width != k.width) {
+    disagree("q", shapes.q, "k", shapes.k, "head_dim", q.width, k.width);
+  }
+  if (k.batch != v.batch) {
+    disagree("k", shapes.k, "v", shapes.v, "batch", k.batch, v.batch);
+  }
+  if (k.heads != v.heads) {
+    disagree("k", shapes.k, "v", shapes.v, "kv_heads", k.heads, v.heads);
+  }
+  if (k.length != v.length) {
+    disagree("k", shapes.k, "v", shapes.v, "kv_len", k.length, v.length);
+  }
+  if (q.heads % k.heads != 0) {
+    throw FormatError("attention: q " + shapes.q.text() + " has " + number(q.heads) +
+                      " heads, not a multiple of the " + number(k.heads) + " kv_heads of k " +
+                      shapes.k.text());
+  }
+}
+
 // Keys of the past that stand before the new ones; 0 without past.
 int64_t past_length(const AttentionShapes& shapes, const HeadView& k, const HeadView& v) {
   if (shapes.past_k.has_value() != shapes.past_v.has_value()) {
@@ -279,34 +311,7 @@ AttentionProblem make_attention_problem(const AttentionShapes& shapes,
   const HeadView q = view_heads(shapes.q, options.layout, options.heads, "attention", "q");
   const HeadView k = view_heads(shapes.k, options.layout, options.kv_heads, "attention", "k");
   const HeadView v = view_heads(shapes.v, options.layout, options.kv_heads, "attention", "v");
-  if (shapes.q.rank() != shapes.k.rank()) {
-    disagree("q", shapes.q, "k", shapes.k, "rank", static_cast<int64_t>(shapes.q.rank()),
-             static_cast<int64_t>(shapes.k.rank()));
-  }
-  if (shapes.k.rank() != shapes.v.rank()) {
-    disagree("k", shapes.k, "v", shapes.v, "rank", static_cast<int64_t>(shapes.k.rank()),
-             static_cast<int64_t>(shapes.v.rank()));
-  }
-  if (q.batch != k.batch) {
-    disagree("q", shapes.q, "k", shapes.k, "batch", q.batch, k.batch);
-  }
-  if (q.width != k.width) {
-    disagree("q", shapes.q, "k", shapes.k, "head_dim", q.width, k.width);
-  }
-  if (k.batch != v.batch) {
-    disagree("k", shapes.k, "v", shapes.v, "batch", k.batch, v.batch);
-  }
-  if (k.heads != v.heads) {
-    disagree("k", shapes.k, "v", shapes.v, "kv_heads", k.heads, v.heads);
-  }
-  if (k.length != v.length) {
-    disagree("k", shapes.k, "v", shapes.v, "kv_len", k.length, v.length);
-  }
-  if (q.heads % k.heads != 0) {
-    throw FormatError("attention: q " + shapes.q.text() + " has " + number(q.heads) +
-                      " heads, not a multiple of the " + number(k.heads) + " kv_heads of k " +
-                      shapes.k.text());
-  }
+  check_agreement(shapes, q, k, v);
 
   AttentionProblem problem;
   problem.batch = q.batch;

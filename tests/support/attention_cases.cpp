@@ -69,9 +69,22 @@ HostTensor make_mask(base::Rng& rng, const AttentionCase& c) {
       .to(c.mask == MaskKind::kBool ? DType::kBool : c.mask_dtype);
 }
 
+// Elements of a call as floats, and where keys and values lie.
+struct FloatOperands {
+  std::vector<float> q, k, v, mask;
+  nn::HeadStrides k_strides, v_strides;
+};
+
 // One score row in float, at every stage.
 struct FloatRow {
+  explicit FloatRow(size_t keys) : raw(keys), capped(keys), masked(keys), weights(keys) {}
   std::vector<float> raw, capped, masked, weights;
+  float lse = kMinusInfinity;
+
+  const std::vector<float>& stage(nn::ScoreStage stage) const {
+    const std::vector<float>* const stages[] = {&raw, &raw, &capped, &masked, &weights};
+    return *stages[static_cast<size_t>(stage)];
+  }
 };
 
 float float_bias(const nn::AttentionProblem& problem, const std::vector<float>& mask, int64_t b,
@@ -84,6 +97,60 @@ float float_bias(const nn::AttentionProblem& problem, const std::vector<float>& 
   }
   const float value = mask[static_cast<size_t>(problem.mask.at(b, h, i) + j)];
   return problem.mask_is_bool ? (value != 0 ? 0.0F : kMinusInfinity) : value;
+}
+
+// Scores and weights of query row [b, h, i].
+void fill_float_row(const nn::AttentionProblem& problem, const FloatOperands& x, int64_t b,
+                    int64_t h, int64_t i, FloatRow& row) {
+  const float scale = static_cast<float>(problem.scale);
+  const float softcap = static_cast<float>(problem.softcap);
+  const float* const q = x.q.data() + problem.q.at(b, h, i);
+  float highest = kMinusInfinity;
+  for (int64_t j = 0; j < problem.kv_len; ++j) {
+    const float* const k = x.k.data() + x.k_strides.at(b, problem.kv_head_of(h), j);
+    float dot = 0;
+    for (int64_t d = 0; d < problem.head_dim; ++d) {
+      dot += q[d] * k[d];
+    }
+    const size_t at = static_cast<size_t>(j);
+    row.raw[at] = dot * scale;
+    row.capped[at] = softcap > 0 ? softcap * std::tanh(row.raw[at] / softcap) : row.raw[at];
+    const float bias = float_bias(problem, x.mask, b, h, i, j);
+    const bool allowed = j >= problem.key_begin(b, i) && j < problem.key_end(b, i);
+    row.masked[at] = allowed && bias != kMinusInfinity ? row.capped[at] + bias : kMinusInfinity;
+    highest = std::max(highest, row.masked[at]);
+  }
+  float sum = 0;
+  for (size_t j = 0; j < row.masked.size(); ++j) {
+    row.weights[j] = row.masked[j] == kMinusInfinity ? 0 : std::exp(row.masked[j] - highest);
+    sum += row.weights[j];
+  }
+  row.lse = sum > 0 ? highest + std::log(sum) : kMinusInfinity;
+  for (float& weight : row.weights) {
+    weight = sum > 0 ? weight / sum : 0;
+  }
+}
+
+FloatOperands float_operands(const nn::AttentionProblem& problem, const HostInputs& inputs,
+                             HostOutputs& out) {
+  FloatOperands x;
+  x.q = inputs.q.to_floats();
+  x.k_strides = problem.k;
+  x.v_strides = problem.v;
+  if (problem.has_past) {
+    out.present_k = HostTensor(inputs.k.dtype(), problem.present_k_shape());
+    out.present_v = HostTensor(inputs.v.dtype(), problem.present_v_shape());
+    nn::join_past(*inputs.past_k, inputs.k, problem.k, *out.present_k);
+    nn::join_past(*inputs.past_v, inputs.v, problem.v, *out.present_v);
+    x.k_strides = nn::contiguous_strides(problem.kv_heads, problem.kv_len, problem.head_dim);
+    x.v_strides = nn::contiguous_strides(problem.kv_heads, problem.kv_len, problem.v_head_dim);
+  }
+  x.k = out.present_k.value_or(inputs.k).to_floats();
+  x.v = out.present_v.value_or(inputs.v).to_floats();
+  if (inputs.mask.has_value()) {
+    x.mask = inputs.mask->to_floats();
+  }
+  return x;
 }
 
 nn::AttentionShapes shapes_of(const HostInputs& inputs) {
@@ -274,74 +341,26 @@ HostOutputs plain_float_attention(const HostInputs& inputs, const nn::AttentionO
   const nn::AttentionProblem problem =
       nn::make_attention_problem(shapes_of(inputs), options, inputs.kv_lens);
   HostOutputs out;
-  nn::HeadStrides k_strides = problem.k;
-  nn::HeadStrides v_strides = problem.v;
-  std::vector<float> k, v;
-  if (problem.has_past) {
-    out.present_k = HostTensor(inputs.k.dtype(), problem.present_k_shape());
-    out.present_v = HostTensor(inputs.v.dtype(), problem.present_v_shape());
-    nn::join_past(*inputs.past_k, inputs.k, problem.k, *out.present_k);
-    nn::join_past(*inputs.past_v, inputs.v, problem.v, *out.present_v);
-    k = out.present_k->to_floats();
-    v = out.present_v->to_floats();
-    k_strides = nn::contiguous_strides(problem.kv_heads, problem.kv_len, problem.head_dim);
-    v_strides = nn::contiguous_strides(problem.kv_heads, problem.kv_len, problem.v_head_dim);
-  } else {
-    k = inputs.k.to_floats();
-    v = inputs.v.to_floats();
-  }
-  const std::vector<float> q = inputs.q.to_floats();
-  const std::vector<float> mask =
-      inputs.mask.has_value() ? inputs.mask->to_floats() : std::vector<float>();
+  const FloatOperands x = float_operands(problem, inputs, out);
   std::vector<float> y(static_cast<size_t>(problem.y_shape.count()));
   std::vector<float> lse, scores;
-  const size_t keys = static_cast<size_t>(problem.kv_len);
-  const float scale = static_cast<float>(problem.scale);
-  const float softcap = static_cast<float>(problem.softcap);
-  FloatRow row;
-  for (std::vector<float>* part : {&row.raw, &row.capped, &row.masked, &row.weights}) {
-    part->resize(keys);
-  }
+  FloatRow row(static_cast<size_t>(problem.kv_len));
   for (int64_t b = 0; b < problem.batch; ++b) {
     for (int64_t h = 0; h < problem.heads; ++h) {
-      const int64_t g = problem.kv_head_of(h);
       for (int64_t i = 0; i < problem.q_len; ++i) {
-        const float* const qi = q.data() + problem.q.at(b, h, i);
-        float highest = kMinusInfinity;
-        for (int64_t j = 0; j < problem.kv_len; ++j) {
-          const float* const kj = k.data() + k_strides.at(b, g, j);
-          float dot = 0;
-          for (int64_t d = 0; d < problem.head_dim; ++d) {
-            dot += qi[d] * kj[d];
-          }
-          const size_t at = static_cast<size_t>(j);
-          row.raw[at] = dot * scale;
-          row.capped[at] = softcap > 0 ? softcap * std::tanh(row.raw[at] / softcap) : row.raw[at];
-          const float bias = float_bias(problem, mask, b, h, i, j);
-          const bool allowed = j >= problem.key_begin(b, i) && j < problem.key_end(b, i);
-          row.masked[at] =
-              allowed && bias != kMinusInfinity ? row.capped[at] + bias : kMinusInfinity;
-          highest = std::max(highest, row.masked[at]);
-        }
-        float sum = 0;
-        for (size_t j = 0; j < keys; ++j) {
-          row.weights[j] = row.masked[j] == kMinusInfinity ? 0 : std::exp(row.masked[j] - highest);
-          sum += row.weights[j];
-        }
+        fill_float_row(problem, x, b, h, i, row);
         float* const yi = y.data() + problem.y.at(b, h, i);
-        for (size_t j = 0; j < keys && sum > 0; ++j) {
-          row.weights[j] /= sum;
-          const float* const vj = v.data() + v_strides.at(b, g, static_cast<int64_t>(j));
-          for (int64_t d = 0; d < problem.v_head_dim && row.weights[j] != 0; ++d) {
-            yi[d] += row.weights[j] * vj[d];
+        for (int64_t j = 0; j < problem.kv_len; ++j) {
+          const float weight = row.weights[static_cast<size_t>(j)];
+          const float* const v = x.v.data() + x.v_strides.at(b, problem.kv_head_of(h), j);
+          for (int64_t d = 0; d < problem.v_head_dim && weight != 0; ++d) {
+            yi[d] += weight * v[d];
           }
         }
-        lse.push_back(sum > 0 ? highest + std::log(sum) : kMinusInfinity);
-        const std::vector<float>* const stages[] = {nullptr, &row.raw, &row.capped, &row.masked,
-                                                    &row.weights};
-        const std::vector<float>* const stage = stages[static_cast<size_t>(options.scores)];
-        if (stage != nullptr) {
-          scores.insert(scores.end(), stage->begin(), stage->end());
+        lse.push_back(row.lse);
+        const std::vector<float>& stage = row.stage(options.scores);
+        if (options.scores != nn::ScoreStage::kNone) {
+          scores.insert(scores.end(), stage.begin(), stage.end());
         }
       }
     }
