@@ -43,6 +43,10 @@ struct BoundInputs {
 };
 double attention_error_bound(const BoundInputs& inputs);
 
+// A module's result is judged by this many times the bound with v = its largest element: its
+// projections round about as much again before and after attention.
+constexpr double kModuleFactor = 4;
+
 // Half a unit in the last place of 1 in a storage type: 2^-24, 2^-11, 2^-8... (f32, f16, bf16).
 double half_ulp(core::DType dtype);
 

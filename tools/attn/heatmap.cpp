@@ -293,7 +293,10 @@ std::string render_heatmap(const Heatmap& map) {
   return HeatmapWriter(map).write();
 }
 
-void check_heatmap_size(int64_t q_len, int64_t kv_len) {
+void check_heatmap_size(int64_t batch, int64_t q_len, int64_t kv_len) {
+  if (batch < 1) {
+    throw base::UsageError("--heatmap: the batch is empty");
+  }
   if (q_len < 1 || kv_len < 1 || q_len > kHeatmapMaxTokens || kv_len > kHeatmapMaxTokens) {
     throw base::UsageError("--heatmap: " + std::to_string(q_len) + " queries by " +
                            std::to_string(kv_len) + " keys; a picture shows 1 to " +

@@ -27,8 +27,9 @@ struct Heatmap {
 // light and dark pages (prefers-color-scheme). Requires the sizes above to agree (NETCL_CHECK).
 std::string render_heatmap(const Heatmap& map);
 
-// Throws UsageError when a picture of this many tokens would not be readable.
-void check_heatmap_size(int64_t q_len, int64_t kv_len);
+// Throws UsageError when there is nothing to draw or a picture of this many tokens would not be
+// readable.
+void check_heatmap_size(int64_t batch, int64_t q_len, int64_t kv_len);
 
 }  // namespace netcl::attn
 

@@ -28,12 +28,11 @@ void OutputSet::add_tensor(const std::string& argument, const core::HostTensor& 
       return;
     }
   }
-  safetensors_.push_back({spec.path, {{spec.name, tensor}}, {}});
+  safetensors_.push_back({spec.path, {{spec.name, tensor}}});
 }
 
-void OutputSet::add_safetensors(const std::string& path, std::vector<core::NamedTensor> tensors,
-                                core::SafetensorsMetadata metadata) {
-  safetensors_.push_back({path, std::move(tensors), std::move(metadata)});
+void OutputSet::add_writer(std::function<void()> write) {
+  writers_.push_back(std::move(write));
 }
 
 void OutputSet::add_bytes(const std::string& path, std::string bytes) {
@@ -57,7 +56,10 @@ void OutputSet::write() const {
     }
   }
   for (const SafetensorsOutput& output : safetensors_) {
-    core::write_safetensors(output.path, output.tensors, output.metadata);
+    core::write_safetensors(output.path, output.tensors);
+  }
+  for (const std::function<void()>& writer : writers_) {
+    writer();
   }
   for (const std::unique_ptr<base::OutputFile>& file : files) {
     file->commit();

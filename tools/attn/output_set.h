@@ -3,6 +3,7 @@
 #ifndef NETCL_TOOLS_ATTN_OUTPUT_SET_H_
 #define NETCL_TOOLS_ATTN_OUTPUT_SET_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,15 +15,15 @@ namespace netcl::attn {
 
 // Collects results, then write() makes them visible. Until then no file is touched; while writing,
 // files get their names only after the bytes of all of them are on disk and standard output has
-// taken its part. Of several safetensors files the first may be left when a later one fails.
+// taken its part. Of several files that write
+// themselves (safetensors) the first may be left when a later one fails.
 class OutputSet {
  public:
   // A tensor under a tensor argument; "" and "-" are .npy on standard output. Throws UsageError for
   // bf16 as .npy. Tensors that name the same safetensors file share it.
   void add_tensor(const std::string& argument, const core::HostTensor& tensor);
-  // A whole safetensors file.
-  void add_safetensors(const std::string& path, std::vector<core::NamedTensor> tensors,
-                       core::SafetensorsMetadata metadata = {});
+  // A file that `write` writes by itself, atomically.
+  void add_writer(std::function<void()> write);
   // Bytes to a path, "-" = standard output.
   void add_bytes(const std::string& path, std::string bytes);
   // Throws IoError.
@@ -32,10 +33,10 @@ class OutputSet {
   struct SafetensorsOutput {
     std::string path;
     std::vector<core::NamedTensor> tensors;
-    core::SafetensorsMetadata metadata;
   };
   std::vector<std::pair<std::string, std::string>> bytes_;  // path, bytes
   std::vector<SafetensorsOutput> safetensors_;
+  std::vector<std::function<void()>> writers_;
 };
 
 }  // namespace netcl::attn

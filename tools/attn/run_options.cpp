@@ -69,10 +69,16 @@ void declare_inputs(cli::ToolApp& app, RunOptions& o) {
 }
 
 void declare_module(cli::ToolApp& app, RunOptions& o) {
-  const char* const group = "Module for --x and --ids: --module and --config, or --init";
-  app.add_text("--module", o.module, "WEIGHTS", "Weights (.safetensors)")->group(group);
-  app.add_text("--config", o.config, "CONFIG", "Their model configuration (.json)")->group(group);
-  mark(app.add_integer("--init", o.init, 0, UINT64_MAX, "Random weights from this seed")
+  const char* const group = "Module for --x and --ids: --module, or --init";
+  app.add_text("--module", o.module, "WEIGHTS",
+               "Weights: FILE.safetensors, or FILE.safetensors:PREFIX of their names")
+      ->group(group);
+  app.add_text("--config", o.config, "CONFIG",
+               "Their configuration (.json); default: the metadata of the weights")
+      ->group(group);
+  mark(app.add_integer("--init", o.init, 0, UINT64_MAX,
+                       "Random weights from this seed; RoPE interleaved unless\n--rope-pairing "
+                       "says otherwise")
            ->group(group),
        o.has_init);
   app.add_integer("--dim", o.dim, 1, kMaxSize, "Size of a token vector")->group(group);
@@ -137,8 +143,8 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
       ->group(group);
   mark(app.add_choice<bool>("--rope-pairing", o.interleaved,
                             {{"half", false}, {"interleaved", true}},
-                            "Rotated pairs: (i, i + d/2) or (2i, 2i + 1); default: half for q and\n"
-                            "k, a module's own for --x and --ids")
+                            "Rotated pairs: (i, i + d/2) or (2i, 2i + 1); default: half for --q\n"
+                            "and --k, interleaved for --init")
            ->group(group),
        o.has_pairing);
   app.add_integer("--rope-dim", o.rope_dim, 2, kMaxSize,
@@ -217,17 +223,23 @@ void check_module(const RunOptions& o) {
     return;
   }
   refuse(o.has_layout, "--layout is for --q --k --v");
-  refuse(o.module.empty() != o.config.empty(), "--module and --config go together");
-  refuse(o.module.empty() && !o.has_init, "--x and --ids need --module and --config, or --init");
+  refuse(o.module.empty() && !o.config.empty(), "--config needs --module");
+  refuse(o.module.empty() && !o.has_init, "--x and --ids need --module, or --init");
   refuse(!o.module.empty() && o.has_init, "--module and --init exclude each other");
   refuse(o.has_init && (o.dim == 0 || o.heads == 0 || o.max_seq_len == 0),
          "--init needs --dim, --heads and --max-seq-len");
   refuse(!o.module.empty() && (o.dim != 0 || o.heads != 0 || o.kv_heads != 0 ||
                                o.max_seq_len != 0 || !o.save_weights.empty()),
-         "--dim, --heads, --kv-heads, --max-seq-len and --save-weights are for --init; --config "
-         "has these sizes");
+         "--dim, --heads, --kv-heads, --max-seq-len and --save-weights are for --init; a module "
+         "has its sizes");
   refuse(!o.module.empty() && (o.rope != 0 || o.has_pairing || o.rope_dim != 0),
-         "--rope, --rope-pairing and --rope-dim are for --init; --config has them");
+         "--rope, --rope-pairing and --rope-dim are for --init; a module has its own");
+  refuse(!o.mask.empty() || !o.kv_lens.empty(), "--mask and --kv-lens are for --q --k --v");
+  refuse(o.dtype.find("kv=") != std::string::npos,
+         "--dtype kv= is for --q --k --v; a module computes k and v in f32");
+  refuse(!o.module.empty() &&
+             core::parse_tensor_spec(o.module).format != core::TensorFormat::kSafetensors,
+         o.module + ": --module reads a .safetensors file");
   refuse(!o.save_weights.empty() && !o.save_weights.ends_with(".safetensors"),
          o.save_weights + ": --save-weights writes a .safetensors file");
 }

@@ -2,63 +2,21 @@
 #include "attn/run_session.h"
 
 #include <cstdio>
-#include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include <spdlog/spdlog.h>
 
-#include "attn/attention_pass.h"
+#include "attn/computed_run.h"
 #include "attn/device_option.h"
-#include "attn/error_bound.h"
 #include "attn/output_set.h"
-#include "attn/qkv_call.h"
-#include "attn/run_report.h"
 #include "attn/token_label.h"
 #include "base/error.h"
-#include "core/tensor_file.h"
-#include "nn/attention_reference.h"
+#include "nn/rotary_attention_file.h"
 
 namespace netcl::attn {
 
 namespace {
-
-using core::DType;
-using core::HostTensor;
-
-// What any kind of run leaves behind.
-struct Computed {
-  AttentionPass pass;
-  RunReport report;
-  HostTensor y;
-  std::optional<HostTensor> lse;
-  std::vector<std::string> labels;  // of the keys; for the heat map
-};
-
-bool writes_npy(const RunOptions& options) {
-  return options.result_on_stdout() ||
-         (!options.output.empty() &&
-          core::parse_tensor_spec(options.output).format == core::TensorFormat::kNpy);
-}
-
-// What can be refused before a device is opened.
-void check_results(const RunOptions& options, const nn::AttentionProblem& problem, DType y_type) {
-  if (y_type == DType::kBF16 && writes_npy(options)) {
-    throw base::UsageError(
-        "the result is bf16, which .npy cannot hold; use -o FILE.safetensors:NAME, or --dtype "
-        "q=f32");
-  }
-  if (options.explain) {
-    check_explain_size(problem.batch, problem.heads, problem.q_len, problem.kv_len,
-                       problem.v_head_dim);
-  }
-  if (!options.heatmap.empty()) {
-    check_heatmap_size(problem.q_len, problem.kv_len);
-    if (problem.batch == 0) {
-      throw base::UsageError("--heatmap: the batch is empty");
-    }
-  }
-}
 
 // Token texts of keys and queries; numbers without --labels.
 std::vector<std::string> key_labels(const RunOptions& options, int64_t kv_len) {
@@ -77,75 +35,13 @@ std::vector<std::string> key_labels(const RunOptions& options, int64_t kv_len) {
   return labels;
 }
 
-double rotation_rounding(const QkvCall& call) {
-  if (!call.rotation.has_value()) {
-    return 0;
-  }
-  return half_ulp(call.q.dtype()) + half_ulp(call.k.dtype());
-}
-
-Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue& host) {
-  nn::AttentionOptions plain = call.options;
-  plain.kernel = "auto";
-  const nn::AttentionInputs exact = upload(call, host, true);
-  const nn::ReferenceOutputs reference = nn::attention_reference(exact, plain);
-  BoundInputs bound;
-  bound.q = &call.q;
-  bound.k = &call.k;
-  bound.v = &call.v;
-  bound.mask = call.mask.has_value() ? &*call.mask : nullptr;
-  bound.head_dim = call.problem.head_dim;
-  bound.scale = call.problem.scale;
-  bound.rotation = rotation_rounding(call);
-  return compare(y, reference.y, attention_error_bound(bound));
-}
-
-Computed compute_qkv(const RunOptions& options, const cli::CommonOptions& common) {
-  const QkvCall call = load_qkv_call(options);
-  check_results(options, call.problem, call.q.dtype());
-  const core::Device device =
-      open_device(options.uses_reference() ? "host" : options.device, common);
-  Computed computed{{upload(call, device.queue, options.uses_reference()), call.options,
-                     options.uses_reference(), call.problem},
-                    {},
-                    {},
-                    {},
-                    {}};
-  AttentionPass& pass = computed.pass;
-  if (!options.uses_reference()) {
-    pass.options.kernel = options.kernel;
-  }
-  nn::AttentionOptions wanted = pass.options;
-  wanted.want_lse = !options.lse.empty();
-  RunReport& report = computed.report;
-  const PassOutputs outputs = run_pass(pass, wanted, &report.times);
-  computed.y = outputs.y.to(call.q.dtype());
-  if (outputs.lse.has_value()) {
-    computed.lse = outputs.lse->to(DType::kF32);
-  }
-  report.device = device.info;
-  report.q_dtype = call.q.dtype();
-  report.kv_dtype = call.k.dtype();
-  if (call.rotation.has_value()) {
-    report.rope_pairing = nn::rope_pairing_name(call.rotation->q.pairing);
-    report.rope_theta = call.rotation->table.theta;
-  }
-  if (options.check) {
-    report.check = check_qkv(call, computed.y, open_device("host", common).queue);
-  }
-  if (!options.heatmap.empty()) {
-    computed.labels = key_labels(options, call.problem.kv_len);
-  }
-  return computed;
-}
-
 std::string count_text(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string draw_heatmap(const RunOptions& options, const Computed& computed,
-                         const std::vector<std::string>& labels) {
+std::string draw_heatmap(const RunOptions& options, const ComputedRun& computed) {
   const nn::AttentionProblem& problem = computed.pass.problem;
+  const std::vector<std::string> labels = key_labels(options, problem.kv_len);
   const RunReport& report = computed.report;
   Heatmap map = heatmap_of(computed.pass);
   map.title = "Attention weights of " + count_text(problem.heads, "head");
@@ -171,7 +67,7 @@ std::string draw_heatmap(const RunOptions& options, const Computed& computed,
   return render_heatmap(map);
 }
 
-void log_run(const Computed& computed) {
+void log_run(const ComputedRun& computed) {
   const RunReport& report = computed.report;
   spdlog::info("device {}, driver {}", device_label(report.device), report.device.driver_version);
   spdlog::info("kernel {}, {:.3f} ms on the device, {:.3f} ms wall", report.times.kernel,
@@ -181,8 +77,7 @@ void log_run(const Computed& computed) {
   }
 }
 
-OutputSet make_outputs(const RunOptions& options, const Computed& computed,
-                       const std::vector<std::string>& labels) {
+OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed) {
   OutputSet outputs;
   if (options.explain) {
     outputs.add_bytes("-", explain(explain_pass(computed.pass)));
@@ -198,10 +93,15 @@ OutputSet make_outputs(const RunOptions& options, const Computed& computed,
                        scores_at(computed.pass, nn::ScoreStage::kWeights).to(core::DType::kF32));
   }
   if (!options.heatmap.empty()) {
-    outputs.add_bytes(options.heatmap, draw_heatmap(options, computed, labels));
+    outputs.add_bytes(options.heatmap, draw_heatmap(options, computed));
   }
   if (!options.report.empty()) {
     outputs.add_bytes(options.report, report_json(computed.report, computed.pass));
+  }
+  if (!options.save_weights.empty()) {
+    outputs.add_writer([path = options.save_weights, module = *computed.module] {
+      nn::save_rotary_attention(path, module);
+    });
   }
   return outputs;
 }
@@ -212,7 +112,8 @@ int run_session(const RunOptions& options, const cli::CommonOptions& common) {
   if (options.result_on_stdout()) {
     cli::refuse_binary_on_terminal(options.output, "the result (.npy)");
   }
-  const Computed computed = compute_qkv(options, common);
+  const ComputedRun computed =
+      options.is_module_run() ? compute_module(options, common) : compute_qkv(options, common);
   log_run(computed);
   if (computed.report.check.has_value()) {
     const Comparison& check = *computed.report.check;
@@ -224,7 +125,7 @@ int run_session(const RunOptions& options, const cli::CommonOptions& common) {
       std::fprintf(stderr, "attn-run: check: passed, %s\n", comparison_text(check).c_str());
     }
   }
-  make_outputs(options, computed, computed.labels).write();
+  make_outputs(options, computed).write();
   return 0;
 }
 

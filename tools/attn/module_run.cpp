@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "attn/computed_run.h"
+#include "attn/device_option.h"
+#include "attn/error_bound.h"
+#include "attn/qkv_call.h"
+#include "base/error.h"
+#include "core/tensor_file.h"
+#include "nn/embedding.h"
+#include "nn/rotary_attention_file.h"
+
+namespace netcl::attn {
+
+namespace {
+
+using base::FormatError;
+using core::HostTensor;
+using core::Shape;
+
+// Inputs from files, before a device is opened.
+struct ModuleInput {
+  HostTensor x;      // without ids
+  HostTensor ids;    // [len] or [batch, len]
+  HostTensor table;  // with ids
+  bool has_ids = false;
+  int64_t batch = 1, len = 0;
+  std::vector<int64_t> positions;
+};
+
+ModuleInput load_module_input(const RunOptions& options) {
+  ModuleInput input;
+  const StorageTypes types = parse_storage_types(options.dtype);
+  input.has_ids = !options.ids.empty();
+  const std::string& source = input.has_ids ? options.ids : options.x;
+  HostTensor tensor = core::load_tensor(source);
+  const Shape& shape = tensor.shape();
+  const size_t lengths = input.has_ids ? shape.rank() : shape.rank() - 1;
+  if (shape.rank() < (input.has_ids ? 1u : 2u) || lengths > 2) {
+    throw FormatError(
+        source + " has shape " + shape.text() + "; wanted " +
+        (input.has_ids ? "[len] or [batch, len]" : "[len, dim] or [batch, len, dim]"));
+  }
+  input.batch = lengths == 2 ? shape[0] : 1;
+  input.len = shape[lengths - 1];
+  if (!options.positions.empty()) {
+    input.positions = load_positions(options.positions, input.batch, input.len);
+  }
+  if (!input.has_ids) {
+    input.x = to_storage(std::move(tensor), types.q, "--x " + options.x);
+    return input;
+  }
+  input.ids = std::move(tensor);
+  if (!options.embedding.empty()) {
+    input.table = to_storage(core::load_tensor(options.embedding), types.q,
+                             "--embedding " + options.embedding);
+  } else if (options.has_init) {
+    input.table =
+        to_storage(nn::make_embedding_table(static_cast<int64_t>(options.vocab_size),
+                                            static_cast<int64_t>(options.dim),
+                                            options.has_seed ? options.seed : options.init),
+                   types.q, "embedding table");
+  }
+  return input;
+}
+
+nn::RotaryAttention make_module(const RunOptions& options, const core::Queue& queue) {
+  if (!options.has_init) {
+    const core::TensorSpec spec = core::parse_tensor_spec(options.module);
+    return nn::load_rotary_attention(queue, spec.path,
+                                     options.config.empty()
+                                         ? nn::RotaryAttentionSettings{}
+                                         : nn::read_rotary_attention_config(options.config),
+                                     spec.name);
+  }
+  nn::RotaryAttentionConfig config;
+  config.causal = options.causal || !options.causal_offset.empty();
+  config.seed = options.init;
+  config.rope_dim = static_cast<int64_t>(options.rope_dim);
+  if (options.rope != 0) {
+    config.rope_theta = options.rope;
+  }
+  if (options.has_pairing) {
+    config.pairing = options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
+  }
+  const auto heads = static_cast<int64_t>(options.heads);
+  return nn::RotaryAttention(queue, static_cast<int64_t>(options.dim), heads,
+                             options.kv_heads == 0 ? heads : static_cast<int64_t>(options.kv_heads),
+                             static_cast<int64_t>(options.max_seq_len), config);
+}
+
+core::Tensor make_x(const RunOptions& options, const ModuleInput& input,
+                    const nn::RotaryAttention& module) {
+  if (!input.has_ids) {
+    return core::Tensor::from_host(module.queue(), input.x);
+  }
+  if (input.table.count() != 0) {
+    return nn::embedding(core::Tensor::from_host(module.queue(), input.table), input.ids);
+  }
+  const HostTensor table =
+      to_storage(nn::make_embedding_table(static_cast<int64_t>(options.vocab_size),
+                                          module.sizes().dim, options.has_seed ? options.seed : 0),
+                 parse_storage_types(options.dtype).q, "embedding table");
+  return nn::embedding(core::Tensor::from_host(module.queue(), table), input.ids);
+}
+
+nn::AttentionOptions module_options(const RunOptions& options, const nn::RotaryAttention& module) {
+  nn::AttentionOptions made = make_attention_options(options);
+  const nn::AttentionOptions own = module.attention_options();
+  made.layout = own.layout;
+  made.causal = made.causal || own.causal;
+  if (!options.uses_reference()) {
+    made.kernel = options.kernel;
+  }
+  return made;
+}
+
+// Attention proper on the module's projections.
+AttentionPass inner_pass(const nn::RotaryAttention& module, const core::Tensor& x,
+                         const nn::AttentionOptions& options, const ModuleInput& input,
+                         bool reference) {
+  const core::Tensor batched = x.reshaped({input.batch, input.len, module.sizes().dim});
+  const nn::RotaryProjections projected = module.project(batched, input.positions);
+  AttentionPass pass{
+      {projected.q, projected.k, projected.v, {}, {}, {}, {}}, options, reference, {}};
+  pass.problem = nn::make_attention_problem(pass.inputs, pass.options);
+  return pass;
+}
+
+Comparison check_module(const ComputedRun& computed, const core::Tensor& x,
+                        const ModuleInput& input) {
+  nn::AttentionOptions plain = computed.pass.options;
+  plain.kernel = "auto";
+  const HostTensor exact =
+      computed.module->reference(x.to_host(), plain, input.positions).y.reshaped(x.shape());
+  const HostTensor q = computed.pass.inputs.q.to_host();
+  const HostTensor k = computed.pass.inputs.k.to_host();
+  BoundInputs bound;
+  bound.q = &q;
+  bound.k = &k;
+  bound.v = &exact;
+  bound.head_dim = computed.pass.problem.head_dim;
+  bound.scale = computed.pass.problem.scale;
+  return compare(computed.y, exact, kModuleFactor * attention_error_bound(bound));
+}
+
+void compute_y(const RunOptions& options, const core::Tensor& x, const ModuleInput& input,
+               ComputedRun& computed) {
+  const nn::RotaryAttention& module = *computed.module;
+  nn::AttentionOptions wanted = computed.pass.options;
+  wanted.want_lse = !options.lse.empty();
+  RunTimes& times = computed.report.times;
+  if (options.uses_reference()) {
+    std::optional<nn::RotaryAttentionReference> exact;
+    const HostTensor host_x = x.to_host();
+    times = timed_run(module.queue(),
+                      [&] { exact = module.reference(host_x, wanted, input.positions); });
+    times.kernel = "reference";
+    computed.y = exact->y.to(x.dtype()).reshaped(x.shape());
+    if (wanted.want_lse) {
+      computed.lse = exact->attention.lse.to(core::DType::kF32);
+    }
+    return;
+  }
+  std::optional<nn::RotaryAttentionOutputs> outputs;
+  times = timed_run(module.queue(), [&] { outputs = module.run(x, wanted, input.positions); });
+  computed.y = outputs->y.to_host();
+  if (wanted.want_lse) {
+    computed.lse = outputs->attention.lse->to_host();
+  }
+}
+
+}  // namespace
+
+ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& common) {
+  const ModuleInput input = load_module_input(options);
+  if (!options.heatmap.empty()) {
+    check_heatmap_size(input.batch, input.len, input.len);
+  }
+  const core::Device device =
+      open_device(options.uses_reference() ? "host" : options.device, common);
+  const nn::RotaryAttention module = make_module(options, device.queue);
+  const core::Tensor x = make_x(options, input, module);
+  check_result_type(options, x.dtype());
+  if (options.explain) {
+    check_explain_size(input.batch, module.sizes().n_heads, input.len, input.len,
+                       module.config().head_dim);
+  }
+  ComputedRun computed{
+      inner_pass(module, x, module_options(options, module), input, options.uses_reference()),
+      {},
+      {},
+      {},
+      module};
+  compute_y(options, x, input, computed);
+  RunReport& report = computed.report;
+  report.device = device.info;
+  report.q_dtype = x.dtype();
+  report.kv_dtype = module.parameters().front().tensor.dtype();
+  report.rope_pairing = nn::rope_pairing_name(module.config().pairing);
+  report.rope_theta = module.config().rope_theta;
+  report.dim = module.sizes().dim;
+  report.max_seq_len = module.sizes().max_seq_len;
+  if (options.vocab_size != 0) {
+    report.vocab_size = static_cast<int64_t>(options.vocab_size);
+  }
+  if (options.check) {
+    report.check = check_module(computed, x, input);
+  }
+  return computed;
+}
+
+}  // namespace netcl::attn

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "attn/computed_run.h"
+#include "attn/device_option.h"
+#include "attn/error_bound.h"
+#include "attn/qkv_call.h"
+#include "base/error.h"
+#include "core/tensor_file.h"
+#include "nn/attention_reference.h"
+
+namespace netcl::attn {
+
+namespace {
+
+using core::DType;
+using core::HostTensor;
+
+void check_sizes(const RunOptions& options, const nn::AttentionProblem& problem) {
+  if (options.explain) {
+    check_explain_size(problem.batch, problem.heads, problem.q_len, problem.kv_len,
+                       problem.v_head_dim);
+  }
+  if (!options.heatmap.empty()) {
+    check_heatmap_size(problem.batch, problem.q_len, problem.kv_len);
+  }
+}
+
+double rotation_rounding(const QkvCall& call) {
+  if (!call.rotation.has_value()) {
+    return 0;
+  }
+  return half_ulp(call.q.dtype()) + half_ulp(call.k.dtype());
+}
+
+Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue& host) {
+  nn::AttentionOptions plain = call.options;
+  plain.kernel = "auto";
+  const nn::AttentionInputs exact = upload(call, host, true);
+  const nn::ReferenceOutputs reference = nn::attention_reference(exact, plain);
+  BoundInputs bound;
+  bound.q = &call.q;
+  bound.k = &call.k;
+  bound.v = &call.v;
+  bound.mask = call.mask.has_value() ? &*call.mask : nullptr;
+  bound.head_dim = call.problem.head_dim;
+  bound.scale = call.problem.scale;
+  bound.rotation = rotation_rounding(call);
+  return compare(y, reference.y, attention_error_bound(bound));
+}
+
+}  // namespace
+
+void check_result_type(const RunOptions& options, DType y_type) {
+  const bool npy = options.result_on_stdout() ||
+                   (!options.output.empty() &&
+                    core::parse_tensor_spec(options.output).format == core::TensorFormat::kNpy);
+  if (y_type == DType::kBF16 && npy) {
+    throw base::UsageError(
+        "the result is bf16, which .npy cannot hold; use -o FILE.safetensors:NAME or FILE.json, or "
+        "--dtype q=f32");
+  }
+}
+
+ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& common) {
+  const QkvCall call = load_qkv_call(options);
+  check_result_type(options, call.q.dtype());
+  check_sizes(options, call.problem);
+  const core::Device device =
+      open_device(options.uses_reference() ? "host" : options.device, common);
+  ComputedRun computed{{upload(call, device.queue, options.uses_reference()), call.options,
+                        options.uses_reference(), call.problem},
+                       {},
+                       {},
+                       {},
+                       {}};
+  AttentionPass& pass = computed.pass;
+  if (!options.uses_reference()) {
+    pass.options.kernel = options.kernel;
+  }
+  nn::AttentionOptions wanted = pass.options;
+  wanted.want_lse = !options.lse.empty();
+  RunReport& report = computed.report;
+  const PassOutputs outputs = run_pass(pass, wanted, &report.times);
+  computed.y = outputs.y.to(call.q.dtype());
+  if (outputs.lse.has_value()) {
+    computed.lse = outputs.lse->to(DType::kF32);
+  }
+  report.device = device.info;
+  report.q_dtype = call.q.dtype();
+  report.kv_dtype = call.k.dtype();
+  if (call.rotation.has_value()) {
+    report.rope_pairing = nn::rope_pairing_name(call.rotation->q.pairing);
+    report.rope_theta = call.rotation->table.theta;
+  }
+  if (options.check) {
+    report.check = check_qkv(call, computed.y, open_device("host", common).queue);
+  }
+  return computed;
+}
+
+}  // namespace netcl::attn
