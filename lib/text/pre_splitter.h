@@ -48,9 +48,11 @@ const std::vector<std::string_view>& splitter_names();
 // Throws UsageError naming the known patterns when `name` is none of them.
 std::shared_ptr<const PreSplitter> make_named_splitter(std::string_view name);
 
-// A splitter for any regular expression in Oniguruma / fancy-regex syntax. When the text of `regex`
-// is exactly that of a known pattern and the behaviour is Isolated, the hand-written scanner is
-// returned. Throws FormatError with the offset of what cannot be translated.
+// A splitter for any regular expression as tokenizer.json writes it (Oniguruma's syntax; for that
+// of fancy-regex see make_pcre2_splitter in regex_splitter.h). When the text of `regex` is exactly
+// that of a known pattern and every match is kept (Isolated, or Removed with `invert`), the
+// hand-written scanner is returned. Throws FormatError with the offset of what cannot be
+// translated.
 std::shared_ptr<const PreSplitter> make_regex_splitter(
     std::string_view regex, SplitBehavior behavior = SplitBehavior::kIsolated, bool invert = false);
 
