@@ -2,7 +2,9 @@
 #include "text/regex_splitter.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pre-tokens of the reference implementations. golden/pretok/NAME.jsonl holds the byte lengths by
 // text id; the texts of all ids are in golden/gpt2.jsonl.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>

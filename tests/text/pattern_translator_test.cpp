@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern_translator.h"
 
+#include <cstdio>
 #include <set>
 #include <string>
 #include <thread>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/unicode.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
