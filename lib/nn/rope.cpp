@@ -2,6 +2,7 @@
 #include "nn/rope.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -152,11 +153,12 @@ void rope_opencl(const RopeProblem& problem, const core::Tensor& x, const RopeTa
   shape.head_stride = problem.x.strides.head;
   shape.row_stride = problem.x.strides.row;
   shape.position_batch_stride = problem.position_batch_stride;
-  const size_t slots =
-      static_cast<size_t>(x.count() / problem.x.width * (problem.x.width - problem.half_dim));
-  const size_t group = std::min<size_t>(64, kernel.max_work_group_size());
+  const size_t slots = static_cast<size_t>(problem.x.width - problem.half_dim);
+  const size_t group = std::min({std::bit_ceil(slots), size_t{64}, kernel.max_work_group_size()});
   kernel.arg(y).arg(x).arg(table.cos()).arg(table.sin()).arg(positions).arg(shape);
-  kernel.run({(slots + group - 1) / group * group}, {group});
+  kernel.run({static_cast<size_t>(problem.x.length), (slots + group - 1) / group * group,
+              static_cast<size_t>(problem.x.batch)},
+             {1, group, 1});
 }
 
 }  // namespace
