@@ -17,7 +17,13 @@ constexpr int kMaxDepth = 512;
 std::string reason(const std::string& what) {
   const size_t column = what.find("column ");
   const size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
-  return colon == std::string::npos ? what : what.substr(colon + 2);
+  std::string text = colon == std::string::npos ? what : what.substr(colon + 2);
+  // The rest quotes the input, which may be long and hold anything.
+  if (const size_t last_read = text.find("; last read: "); last_read != std::string::npos) {
+    text.resize(last_read);
+  }
+  const std::string shown = quote(text, 160);
+  return shown.substr(1, shown.rfind('\'') - 1);
 }
 
 [[noreturn]] void wrong_type(std::string_view key, std::string_view where, const Json& value,
@@ -32,6 +38,10 @@ Json parse_json(std::string_view text, std::string_view where) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") {
     throw FormatError(at_byte(where, 0) +
                       ": byte order mark before JSON; remove the first 3 bytes");
+  }
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    // The parser would take it for the end of the text.
+    throw FormatError(at_byte(where, nul) + ": not valid JSON: NUL byte");
   }
   std::vector<std::unordered_set<std::string>> keys;
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {

@@ -27,6 +27,8 @@ TEST_CASE("json: what is not JSON is refused with the byte") {
   refused("1e999999");  // out of the range of a double
   refused(std::string(10000, '['));
   refused(std::string(600, '[') + std::string(600, ']'));
+  refused(std::string_view("{}\0{}", 5));  // NUL does not end the text
+  refused(std::string_view("{\"a\0\":1}", 8));
   CHECK_THROWS_WITH(parse_json("[1, x]", "f.json"), Catch::Matchers::StartsWith("f.json@4: "));
 }
 
@@ -50,4 +52,16 @@ TEST_CASE("json: missing or mistyped fields are named") {
   CHECK_THROWS_AS(netcl::base::require_bool(value, "n", "f"), FormatError);
   CHECK_THROWS_WITH(netcl::base::require_field(value, "q", "f"), "f: field 'q' is missing");
   CHECK_THROWS_AS(netcl::base::require_field(parse_json("[]", "f"), "q", "f"), FormatError);
+}
+
+TEST_CASE("json: a message is one short line whatever the input holds") {
+  const std::string text = "[\"" + std::string(100000, 'x') + "\x1B[31m\n";
+  try {
+    parse_json(text, "f.json");
+    FAIL("accepted");
+  } catch (const FormatError& error) {
+    const std::string message = error.what();
+    CHECK(message.size() < 300);
+    CHECK(message.find_first_of("\n\x1B") == std::string::npos);
+  }
 }
