@@ -26,6 +26,9 @@ if ! cmake --build "$build" --target tools -j "$(nproc)" -- -q 2>/dev/null >/dev
 fi
 PATH="$here/$build/tools:$PATH"
 
+# field NAME FILE: a number or text of a report with one field a line
+field() { sed -nE "s/^ *\"$1\": \"?([^\",]*)\"?,?\$/\1/p" "$2" | sed 's/^null$/0/'; }
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p out
@@ -44,7 +47,7 @@ bytes=$(cat "${texts[@]}" | wc -c)
 
 bpe-train "${texts[@]}" -q --vocab-size 8192 --special '<|endoftext|>' \
   -o out/tokenizer.json --report "$work/train.json"
-trained=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["vocab_size"])' "$work/train.json" 2>/dev/null || echo 8192)
+trained=$(field vocab_size "$work/train.json")
 
 # A sample of the same text: ids and back, compared byte by byte.
 head -c 1000000 "${texts[0]}" >"$work/sample.txt"
@@ -66,15 +69,10 @@ awk -v b="$bytes" -v sb="$sample_bytes" -v st="$sample_tokens" -v v="$trained" '
   printf "corpus      %.1f MB of text\n", b / 1e6
   printf "tokenizer   %d tokens, %.2f bytes per token on a sample of %d bytes, decoded back without a difference\n", v, sb / st, sb
 }'
-attention_summary() {
-  python3 - out/report.json <<'PY' 2>/dev/null || true
-import json, sys
-r = json.load(open(sys.argv[1]))
-print(f"sentence    {r['batch'] * r['q_len']} tokens -> embedding rows of {r.get('dim')} numbers -> {r['heads']} heads")
-print(f"device      {r['device']}, kernel {r['kernel']}, RoPE pairing {r['rope_pairing']}")
-print(f"time        {r['device_ms']:.2f} ms on the device, {r['wall_ms']:.2f} ms wall")
-print(f"error       {r['max_abs_error']:.1e} at most against the double-precision oracle")
-PY
-}
-attention_summary
+r=out/report.json
+printf 'sentence    %s tokens -> embedding rows of %s numbers -> %s heads of %s, causal, RoPE pairing %s\n' \
+  "$(field q_len $r)" "$(field dim $r)" "$(field heads $r)" "$(field head_dim $r)" "$(field rope_pairing $r)"
+printf 'device      %s, kernel %s\n' "$(field device $r)" "$(field kernel $r)"
+printf 'time        %.2f ms on the device, %.2f ms wall\n' "$(field device_ms $r)" "$(field wall_ms $r)"
+printf 'error       %.1e at most against the double-precision oracle\n' "$(field max_abs_error $r)"
 echo "written     out/tokenizer.json out/ids.npy out/y.npy out/report.json out/attention.svg"
