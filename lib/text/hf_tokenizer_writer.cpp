@@ -210,8 +210,11 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
       by_ranks ? merges_of_ranks(parts.vocabulary) : std::vector<Merge>();
   for (const Merge& merge : by_ranks ? made : parts.merges) {
     text += comma;
-    text += "[" + to_text(to_printable(parts.vocabulary.bytes(merge.left))) + "," +
-            to_text(to_printable(parts.vocabulary.bytes(merge.right))) + "]";
+    text += '[';
+    text += to_text(to_printable(parts.vocabulary.bytes(merge.left)));
+    text += ',';
+    text += to_text(to_printable(parts.vocabulary.bytes(merge.right)));
+    text += ']';
     comma = ",\n";
   }
   return text + "]}";
