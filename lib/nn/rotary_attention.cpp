@@ -37,6 +37,10 @@ RotaryAttentionConfig resolved(const RotaryAttentionSizes& sizes, RotaryAttentio
   require_positive("n_heads", sizes.n_heads);
   require_positive("n_kv_heads", sizes.n_kv_heads);
   require_positive("max_seq_len", sizes.max_seq_len);
+  if (sizes.max_seq_len > kMaxPositions) {
+    throw base::UsageError("RotaryAttention: max_seq_len is " + std::to_string(sizes.max_seq_len) +
+                           "; allowed are numbers to " + std::to_string(kMaxPositions));
+  }
   if (sizes.n_heads % sizes.n_kv_heads != 0) {
     throw_not_multiple("n_heads", sizes.n_heads, "n_kv_heads", sizes.n_kv_heads);
   }

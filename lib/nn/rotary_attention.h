@@ -41,6 +41,9 @@ struct RotaryAttentionConfig {
   static RotaryAttentionConfig netcl();
 };
 
+// Largest max_seq_len: the table of angles takes memory for each of its positions.
+inline constexpr int64_t kMaxPositions = int64_t{1} << 24;
+
 struct RotaryAttentionSizes {
   int64_t dim = 0, n_heads = 0, n_kv_heads = 0, max_seq_len = 0;
 };

@@ -203,7 +203,8 @@ TEST_CASE("linear: every tile plan that can be chosen agrees with double") {
   CHECK(plans.size() == 6);
   for (const nn::GemmPlan& plan : plans) {
     CAPTURE(plan.text());
-    if (plan.group_x * plan.group_y > queue->device().max_work_group_size) {
+    if (plan.group_x * plan.group_y > queue->device().max_work_group_size ||
+        plan.local_bytes > queue->device().local_mem_bytes) {
       continue;
     }
     for (const WeightLayout layout : {WeightLayout::kOutIn, WeightLayout::kInOut}) {

@@ -423,6 +423,7 @@ TEST_CASE("rotary attention: sizes that contradict each other are refused") {
     CHECK_THROWS_AS(make(256, 4, bad, 8), base::UsageError);
     CHECK_THROWS_AS(make(256, 4, 4, bad), base::UsageError);
   }
+  CHECK_THROWS_AS(make(256, 4, 4, nn::kMaxPositions + 1), base::UsageError);
   CHECK_THROWS_AS(make(15, 5, 5, 8), base::Error);  // heads of 3 elements make no pairs
   RotaryAttentionConfig config;
   config.rope_dim = 100;
