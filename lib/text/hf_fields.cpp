@@ -70,8 +70,10 @@ void HfObject::allow_only(std::initializer_list<std::string_view> keys) const {
 }
 
 void HfObject::refuse(std::string_view key, std::string_view hint) const {
-  throw FormatError(place_ + ": " + std::string(key) + " " + quote(base::to_text(field(key))) +
-                    " is not supported; " + std::string(hint));
+  const Json& value = field(key);
+  const std::string shown = value.is_string() ? value.get<std::string>() : base::to_text(value);
+  throw FormatError(place_ + ": " + std::string(key) + " " + quote(shown) + " is not supported; " +
+                    std::string(hint));
 }
 
 namespace {
