@@ -103,6 +103,9 @@ std::string comparison_text(const Comparison& comparison) {
   char text[200];
   if (comparison.passed) {
     std::snprintf(text, sizeof text, "max error %.3g", comparison.max_abs_error);
+  } else if (std::isnan(comparison.worst_value)) {
+    std::snprintf(text, sizeof text, "element %lld is NaN, in double precision %.9g",
+                  static_cast<long long>(comparison.worst), comparison.worst_reference);
   } else {
     std::snprintf(text, sizeof text,
                   "element %lld is %.9g, in double precision %.9g; allowed difference %.3g",

@@ -108,9 +108,7 @@ core::Tensor make_x(const RunOptions& options, const ModuleInput& input,
 
 nn::AttentionOptions module_options(const RunOptions& options, const nn::RotaryAttention& module) {
   nn::AttentionOptions made = make_attention_options(options);
-  const nn::AttentionOptions own = module.attention_options();
-  made.layout = own.layout;
-  made.causal = made.causal || own.causal;
+  made.causal = made.causal || module.attention_options().causal;
   if (!options.uses_reference()) {
     made.kernel = options.kernel;
   }
@@ -125,6 +123,7 @@ AttentionPass inner_pass(const nn::RotaryAttention& module, const core::Tensor& 
   const nn::RotaryProjections projected = module.project(batched, input.positions);
   AttentionPass pass{
       {projected.q, projected.k, projected.v, {}, {}, {}, {}}, options, reference, {}};
+  pass.options.layout = nn::Layout::kBshd;  // of the projections
   pass.problem = nn::make_attention_problem(pass.inputs, pass.options);
   return pass;
 }
@@ -183,6 +182,11 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
       open_device(options.uses_reference() ? "host" : options.device, common);
   const nn::RotaryAttention module = make_module(options, device.queue);
   const core::Tensor x = make_x(options, input, module);
+  if (x.shape()[x.shape().rank() - 1] != module.sizes().dim) {
+    throw FormatError((input.has_ids ? options.embedding : options.x) + " has rows of " +
+                      std::to_string(x.shape()[x.shape().rank() - 1]) +
+                      " elements; the module's dim is " + std::to_string(module.sizes().dim));
+  }
   check_result_type(options, x.dtype());
   if (options.explain) {
     check_explain_size(input.batch, module.sizes().n_heads, input.len, input.len,

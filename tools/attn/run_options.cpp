@@ -307,7 +307,12 @@ std::optional<int64_t> parse_causal_offset(const std::string& text) {
   if (text.find_first_not_of("-0123456789") == std::string::npos && text != "-") {
     return cli::parse_signed_integer(text, -kMaxOffset, kMaxOffset, "--causal-offset");
   }
-  core::parse_tensor_spec(text);
+  try {
+    core::parse_tensor_spec(text);
+  } catch (const UsageError&) {
+    throw UsageError("--causal-offset: " + base::quote(text) +
+                     " is neither a whole number nor a tensor argument");
+  }
   return std::nullopt;
 }
 

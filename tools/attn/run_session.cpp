@@ -18,16 +18,16 @@ namespace netcl::attn {
 
 namespace {
 
-// Token texts of keys and queries; numbers without --labels.
-std::vector<std::string> key_labels(const RunOptions& options, int64_t kv_len) {
-  std::vector<std::string> labels;
+// Token texts of the keys; numbers without --labels.
+std::vector<std::string> key_labels(const RunOptions& options,
+                                    const std::vector<std::string>& labels, int64_t kv_len) {
   if (options.labels.empty()) {
+    std::vector<std::string> numbers;
     for (int64_t j = 0; j < kv_len; ++j) {
-      labels.push_back(std::to_string(j));
+      numbers.push_back(std::to_string(j));
     }
-    return labels;
+    return numbers;
   }
-  labels = read_labels(options.labels);
   if (labels.size() != static_cast<size_t>(kv_len)) {
     throw base::FormatError(options.labels + ": " + std::to_string(labels.size()) +
                             " token texts for " + std::to_string(kv_len) + " keys");
@@ -39,9 +39,10 @@ std::string count_text(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string draw_heatmap(const RunOptions& options, const ComputedRun& computed) {
+std::string draw_heatmap(const RunOptions& options, const ComputedRun& computed,
+                         const std::vector<std::string>& token_texts) {
   const nn::AttentionProblem& problem = computed.pass.problem;
-  const std::vector<std::string> labels = key_labels(options, problem.kv_len);
+  const std::vector<std::string> labels = key_labels(options, token_texts, problem.kv_len);
   const RunReport& report = computed.report;
   Heatmap map = heatmap_of(computed.pass);
   map.title = "Attention weights of " + count_text(problem.heads, "head");
@@ -77,7 +78,8 @@ void log_run(const ComputedRun& computed) {
   }
 }
 
-OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed) {
+OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed,
+                       const std::vector<std::string>& token_texts) {
   OutputSet outputs;
   if (options.explain) {
     outputs.add_bytes("-", explain(explain_pass(computed.pass)));
@@ -93,7 +95,7 @@ OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed) {
                        scores_at(computed.pass, nn::ScoreStage::kWeights).to(core::DType::kF32));
   }
   if (!options.heatmap.empty()) {
-    outputs.add_bytes(options.heatmap, draw_heatmap(options, computed));
+    outputs.add_bytes(options.heatmap, draw_heatmap(options, computed, token_texts));
   }
   if (!options.report.empty()) {
     outputs.add_bytes(options.report, report_json(computed.report, computed.pass));
@@ -112,6 +114,8 @@ int run_session(const RunOptions& options, const cli::CommonOptions& common) {
   if (options.result_on_stdout()) {
     cli::refuse_binary_on_terminal(options.output, "the result (.npy)");
   }
+  const std::vector<std::string> token_texts =
+      options.labels.empty() ? std::vector<std::string>() : read_labels(options.labels);
   const ComputedRun computed =
       options.is_module_run() ? compute_module(options, common) : compute_qkv(options, common);
   log_run(computed);
@@ -125,7 +129,7 @@ int run_session(const RunOptions& options, const cli::CommonOptions& common) {
       std::fprintf(stderr, "attn-run: check: passed, %s\n", comparison_text(check).c_str());
     }
   }
-  make_outputs(options, computed).write();
+  make_outputs(options, computed, token_texts).write();
   return 0;
 }
 

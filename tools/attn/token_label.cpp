@@ -64,7 +64,7 @@ void append_visible(char32_t c, std::string& out) {
   } else if (c < 0x20 || c == 0x7F) {
     append_code("<", c, 2, out);
   } else if (needs_code(c)) {
-    append_code("<U+", c, c > 0xFFFF ? 6 : 4, out);
+    append_code("<U+", c, c > 0xFFFFF ? 6 : c > 0xFFFF ? 5 : 4, out);
   } else {
     if (out.empty() && is_mark(text::category(c))) {
       text::append_utf8(kDottedCircle, out);

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs attn-bench once at a tiny size on every device, the host engine included, and checks its JSON.
+#   scripts/bench_smoke.sh BUILD_DIR
+# The last line is "N passed, N failed"; exit status 1 when a run failed or none passed.
+set -uo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:?usage: bench_smoke.sh BUILD_DIR}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+devices=$("$build/tools/attn-run" --list-devices | cut -f 1)
+for device in $devices; do
+  for options in "--seq 16 --causal false" "--seq 17 --causal true --dtype f16"; do
+    # shellcheck disable=SC2086
+    if "$build/tools/attn-bench" --device "$device" $options --heads 2 --kv-heads 1 --head-dim 8 --repeats 1 \
+        --format json -o "$work/bench.json" &&
+      python3 - "$work/bench.json" <<'PY'
+import json, sys
+b = json.load(open(sys.argv[1]))["benchmarks"][0]
+sys.exit(0 if b["real_time"] > 0 and b["checked_rows"] > 0 and b["gflop_per_second"] is not None else 1)
+PY
+    then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "FAILED: device $device: attn-bench $options"
+    fi
+  done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

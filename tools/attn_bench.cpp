@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// attn-bench: measures attention of one shape on one device.
+#include <spdlog/spdlog.h>
+
+#include "attn/bench_options.h"
+#include "attn/bench_report.h"
+#include "attn/bench_run.h"
+#include "attn/device_option.h"
+#include "base/file.h"
+#include "cli/run_tool.h"
+
+namespace {
+
+using namespace netcl;
+
+int run(const attn::BenchOptions& options, const cli::CommonOptions& common) {
+  attn::check_bench_options(options);
+  attn::prepare_opencl_environment();
+  base::OutputFile out(options.output);  // an unwritable path ends the run before it measures
+  const attn::BenchResult result = attn::run_bench(options, common);
+  if (!result.check.passed) {
+    spdlog::error("{}: the result is wrong: {}", attn::device_label(result.device),
+                  attn::comparison_text(result.check));
+    return 1;
+  }
+  switch (options.format) {
+    case attn::BenchFormat::kTable:
+      out.write(attn::bench_table(result));
+      break;
+    case attn::BenchFormat::kJson:
+      out.write(attn::bench_json(result));
+      break;
+    case attn::BenchFormat::kCsv:
+      out.write(attn::bench_csv(result));
+      break;
+  }
+  out.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  attn::BenchOptions options;
+  cli::ToolApp app("attn-bench",
+                   "Measures attention of one shape on an OpenCL device or on the host.");
+  attn::declare_bench_options(app, options);
+  return cli::run_tool(
+      argc, argv, app, [&](const cli::CommonOptions& common) { return run(options, common); },
+      "kernels: OpenCL C 1.2\n");
+}
