@@ -89,6 +89,7 @@ class ModelReader {
     std::vector<std::string> bytes_of(json_.vocab.size());
     std::vector<VocabularyEntry> entries;
     std::vector<bool> taken;
+    ids_.reserve(json_.vocab.size());
     for (size_t i = 0; i < json_.vocab.size(); ++i) {
       const auto& [printable, id] = json_.vocab[i];
       if (!ids_.emplace(printable, id).second) {
@@ -117,9 +118,11 @@ class ModelReader {
 
   void read_merges(TokenizerParts& parts) const {
     parts.merges.reserve(json_.merges.size());
+    std::string joined;
     for (size_t i = 0; i < json_.merges.size(); ++i) {
       const auto& [left, right] = json_.merges[i];
-      const Merge merge = {id_of(left, i), id_of(right, i), id_of(left + right, i)};
+      joined.assign(left).append(right);
+      const Merge merge = {id_of(left, i), id_of(right, i), id_of(joined, i)};
       // A part that no text becomes is never there to be merged.
       if (parts.vocabulary.contains(merge.left) && parts.vocabulary.contains(merge.right)) {
         parts.merges.push_back(merge);

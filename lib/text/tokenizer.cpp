@@ -38,10 +38,11 @@ void check_parts(const TokenizerParts& parts) {
   }
   for (size_t i = 0; i < parts.merges.size(); ++i) {
     const Merge& merge = parts.merges[i];
-    const std::string joined = std::string(parts.vocabulary.bytes(merge.left)) +
-                               std::string(parts.vocabulary.bytes(merge.right));
-    if (!parts.vocabulary.contains(merge.left) || !parts.vocabulary.contains(merge.right) ||
-        parts.vocabulary.bytes(merge.result) != joined) {
+    const std::string_view left = parts.vocabulary.bytes(merge.left);
+    const std::string_view right = parts.vocabulary.bytes(merge.right);
+    const std::string_view result = parts.vocabulary.bytes(merge.result);
+    if (left.empty() || right.empty() || result.size() != left.size() + right.size() ||
+        !result.starts_with(left) || !result.ends_with(right)) {
       throw FormatError(parts.where + ": merge " + std::to_string(i) + " joins " +
                         show_id(merge.left) + " and " + show_id(merge.right) + " to " +
                         show_id(merge.result) + ", whose bytes are not theirs");
