@@ -8,6 +8,12 @@
 #include "core/kernel.h"
 #include "core/tensor.h"
 
+// What a CPU driver's compiler keeps until the process ends is not this program's leak.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\n";
+}
+
 namespace {
 
 using namespace netcl;

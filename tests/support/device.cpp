@@ -7,6 +7,12 @@
 
 #include "support/skip.h"
 
+// What a CPU driver's compiler keeps until the process ends is not a leak of the tests.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\n";
+}
+
 namespace netcl::tests {
 
 std::optional<core::Queue> require_device_queue(const core::QueueOptions& options) {
