@@ -118,8 +118,13 @@ int run(Options& options) {
   const text::BpeTokenizer tokenizer = cli::load_tokenizer(options.tokenizer, reads_stdin);
   base::OutputFile out(options.output);
   DecodeSink sink(tokenizer, options, out);
-  for (const std::string& path : options.files) {
-    cli::read_ids(path, options.format, sink);
+  try {
+    for (const std::string& path : options.files) {
+      cli::read_ids(path, options.format, sink);
+    }
+  } catch (const base::FormatError&) {
+    out.flush();  // on standard output exactly the documents before the bad one appear
+    throw;
   }
   out.commit();
   return 0;

@@ -13,7 +13,7 @@ A case is a folder <tool>/<case>/ beside this file:
   exit       exit status; absent: 0
   needs      what the case cannot do without, one a line, else it is skipped:
              "shared" (the project's shared test data, at $NETCL_SHARED_DIR), "vocab FILE" (unpacked
-             to $VOCABS/FILE), "command NAME", "not-root"
+             to $VOCABS/FILE), "command NAME", "not-root", "no-sanitizer" (limits of memory or stack)
 In its environment: CASE_DIR, SUPPORT (scripts for cases), VOCABS. A case also fails when it leaves
 a temporary file (*.tmp.*) behind or takes longer than two minutes.
 
@@ -60,7 +60,12 @@ def read(path: pathlib.Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def missing(case: pathlib.Path, vocabularies: Vocabularies) -> str | None:
+def sanitized(tool: pathlib.Path) -> bool:
+    libraries = subprocess.run(["ldd", str(tool)], capture_output=True, text=True, check=False).stdout
+    return re.search(r"lib(a|t|ub)san", libraries) is not None
+
+
+def missing(case: pathlib.Path, tools: pathlib.Path, vocabularies: Vocabularies) -> str | None:
     """What the case needs and this machine lacks."""
     for line in read(case / "needs").decode().split("\n"):
         words = line.split()
@@ -71,6 +76,7 @@ def missing(case: pathlib.Path, vocabularies: Vocabularies) -> str | None:
             "vocab": lambda: vocabularies.find(words[1]),
             "command": lambda: shutil.which(words[1]) is not None,
             "not-root": lambda: os.geteuid() != 0,
+            "no-sanitizer": lambda: not sanitized(tools / case.parent.name),
         }.get(words[0])
         if have is None:
             raise SystemExit(f"{case}/needs: unknown need '{line}'")
@@ -166,7 +172,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="netcl-vocabs-") as vocab_folder, \
             concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as executor:
         vocabularies = Vocabularies(find_shared(options.shared), pathlib.Path(vocab_folder))
-        lacking = {case: missing(case, vocabularies) for case in cases}
+        lacking = {case: missing(case, options.tools, vocabularies) for case in cases}
         runs = {case: executor.submit(run_case, case, options, vocabularies)
                 for case in cases if lacking[case] is None}
         for case in cases:

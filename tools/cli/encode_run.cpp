@@ -86,7 +86,12 @@ class EncodeRun {
   }
 
   EncodeStats run() {
-    reader_.for_each_batch([this](const DocumentBatch& batch) { take(batch); });
+    try {
+      reader_.for_each_batch([this](const DocumentBatch& batch) { take(batch); });
+    } catch (const base::FormatError&) {
+      out_.flush();  // on standard output exactly the documents before the bad one appear
+      throw;
+    }
     progress_.clear();
     if (!options_.count) {
       writer_->finish();

@@ -107,6 +107,7 @@ std::string version_text(const ToolApp& app, const std::string& details) {
 
 void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_count,
                         const std::string& version) {
+  app.set_help_flag("-h,--help", "Print this help and exit")->group("Common options");
   app.add_switch("-q,--quiet", common.quiet, "No warnings, errors alone")->group("Common options");
   app.add_flag("-v,--verbose", common.verbosity, "Facts about the run; twice for details")
       ->disable_flag_override()
@@ -123,7 +124,6 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
       ->group("Common options");
   app.set_version_flag("--version", version, "Print version and commit and exit")
       ->group("Common options");
-  app.get_help_ptr()->group("Common options");
 }
 
 }  // namespace

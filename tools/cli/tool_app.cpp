@@ -14,7 +14,10 @@ namespace netcl::cli {
 
 namespace {
 
-// Usage names the operands, which CLI11 does not know of: ToolApp sorts them out itself.
+constexpr size_t kHelpColumns = 100;
+
+// Usage names the operands, which CLI11 does not know of: ToolApp sorts them out itself. Long
+// descriptions are wrapped.
 class ToolFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -24,6 +27,42 @@ class ToolFormatter : public CLI::Formatter {
       usage += " " + tool->operand_shape() + "\n\n" + tool->operand_help();
     }
     return usage + "\n";
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    std::string text = make_description(app) + make_usage(app, name);
+    for (const std::string& group : app->get_groups()) {
+      const std::vector<const CLI::Option*> options =
+          app->get_options([&](const CLI::Option* option) { return option->get_group() == group; });
+      if (!group.empty() && !options.empty()) {
+        text += make_group(group, false, options);
+      }
+    }
+    text += '\n';
+    return text + app->get_footer();
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    size_t column = text.size();
+    if (column + 2 > get_column_width()) {
+      text += '\n';
+      column = 0;
+    }
+    std::istringstream words(make_option_desc(option));
+    bool line_begins = true;
+    for (std::string word; words >> word; line_begins = false) {
+      if (!line_begins && column + 1 + word.size() > kHelpColumns) {
+        text += '\n';
+        column = 0;
+        line_begins = true;
+      }
+      const size_t gap = line_begins ? get_column_width() - column : 1;
+      text.append(gap, ' ');
+      text += word;
+      column += gap + word.size();
+    }
+    return text + '\n';
   }
 };
 
@@ -83,6 +122,10 @@ std::string readable(const CLI::ParseError& error) {
       text.find(" missing") != std::string::npos) {
     return text.substr(0, colon) + " needs a value";
   }
+  const size_t override_at = text.find(" was given a disallowed flag override");
+  if (override_at != std::string::npos) {
+    return "--" + text.substr(0, override_at) + " takes no value";
+  }
   text = text.substr(0, text.find('\n'));
   return text;
 }
@@ -112,7 +155,7 @@ ToolApp::ToolApp(const std::string& name, const std::string& description)
   formatter(std::make_shared<ToolFormatter>());
   get_formatter()->column_width(34);
   allow_extras();
-  set_help_flag("-h,--help", "Print this help and exit");
+  set_help_flag();
 }
 
 void ToolApp::take_files(std::vector<std::string>& files, const std::string& shape,
@@ -222,7 +265,7 @@ void ToolApp::refuse_unknown(const std::string& argument) const {
     }
   }
   throw base::UsageError("unknown option " + base::quote(name) +
-                         (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+                         (nearest.empty() ? "" : " (did you mean " + nearest + "?)"));
 }
 
 void ToolApp::sort_operands() {

@@ -1,0 +1,2 @@
+bpe-decode: error: a:1.*
+bpe-decode: error: <stdin>:1.*

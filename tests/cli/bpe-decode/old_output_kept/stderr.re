@@ -1,0 +1,1 @@
+bpe-decode: error: <stdin>:2: .*9999.*

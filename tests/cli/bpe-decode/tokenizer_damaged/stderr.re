@@ -1,0 +1,1 @@
+bpe-decode: error: cut.json.*

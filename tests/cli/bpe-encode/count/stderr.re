@@ -1,0 +1,2 @@
+bpe-encode: error: --count .*
+bpe-encode: error: --count .*

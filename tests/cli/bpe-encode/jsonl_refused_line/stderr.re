@@ -1,0 +1,1 @@
+bpe-encode: error: <stdin>:2: .*'?body'?.*

@@ -1,0 +1,2 @@
+bpe-encode: error: missing.json.*
+bpe-encode: error: three.json.*

@@ -1,0 +1,5 @@
+bpe-encode: error: nope: cannot open: No such file or directory
+bpe-encode: error: nope.json: .*No such file or directory.*
+bpe-encode: error: d: is a directory; give a file
+bpe-encode: error: d: is a directory; give a file
+bpe-encode: error: d.*tokenizer.json.*

@@ -1,0 +1,2 @@
+bpe-encode: error: a@6: .*
+bpe-encode: error: a@6: .*

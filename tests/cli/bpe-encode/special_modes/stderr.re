@@ -1,0 +1,2 @@
+bpe-encode: error: a@2: .*<\|endoftext\|>.*
+bpe-encode: error: a@2: .*<\|endoftext\|>.*

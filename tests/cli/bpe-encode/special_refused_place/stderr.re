@@ -1,0 +1,3 @@
+bpe-encode: error: a@5: .*
+bpe-encode: error: a@5: .*
+bpe-encode: error: a.jsonl:2@2: .*
