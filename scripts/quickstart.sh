@@ -14,23 +14,21 @@ cd "$here"
 
 scripts/packages.sh build
 build=build/release
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/build.log
 if [ ! -f "$build/CMakeCache.txt" ]; then
   echo "quickstart: configuring" >&2
-  cmake --preset release -DNETCL_BUILD_TESTS=OFF >"$here/.configure.log" 2>&1 ||
-    { cat "$here/.configure.log" >&2; rm -f "$here/.configure.log"; exit 1; }
-  rm -f "$here/.configure.log"
+  cmake --preset release -DNETCL_BUILD_TESTS=OFF >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 fi
-if ! cmake --build "$build" --target tools -j "$(nproc)" -- -q 2>/dev/null >/dev/null; then
+[ -x "$build/tools/attn-run" ] ||
   echo "quickstart: building the tools (a few minutes the first time)" >&2
-  cmake --build "$build" --target tools -j "$(nproc)" >&2
-fi
+cmake --build "$build" --target tools -j "$(nproc)" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 PATH="$here/$build/tools:$PATH"
 
 # field NAME FILE: a number or text of a report with one field a line
 field() { sed -nE "s/^ *\"$1\": \"?([^\",]*)\"?,?\$/\1/p" "$2" | sed 's/^null$/0/'; }
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 mkdir -p out
 
 if [ ${#texts[@]} -eq 0 ]; then
