@@ -295,7 +295,8 @@ std::string NpyWriter::header(uint64_t count) const {
 void NpyWriter::append(std::string_view bytes) {
   if (spool_ == nullptr) {
     out_.write(bytes);
-  } else if (std::fwrite(bytes.data(), 1, bytes.size(), spool_.get()) != bytes.size()) {
+  } else if (!bytes.empty() &&
+             std::fwrite(bytes.data(), 1, bytes.size(), spool_.get()) != bytes.size()) {
     throw_spool("cannot write");
   }
 }
