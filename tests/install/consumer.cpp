@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An outside program over the installed package: tokenizer and attention through the public headers.
+// An outside program over the installed package: tokenizer and attention through the public
+// headers.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ int main() {
   options.causal = true;
   const nn::AttentionInputs inputs{tensor(q), tensor(k), tensor(v), {}, {}, {}, {}};
   const std::vector<float> y = nn::attention(inputs, options).y.to_host().to_floats();
-  const bool right = pieces.size() == 3 && y[0] == 10.0F && y[1] == 1.0F && y[5] > 2.2F && y[5] < 2.21F;
+  const bool right =
+      pieces.size() == 3 && y[0] == 10.0F && y[1] == 1.0F && y[5] > 2.2F && y[5] < 2.21F;
   std::cout << "consumer: " << (right ? "ok" : "wrong") << '\n';
   return right ? 0 : 1;
 }
