@@ -66,14 +66,32 @@ ModuleInput load_module_input(const RunOptions& options) {
   return input;
 }
 
+nn::RopePairing chosen_pairing(const RunOptions& options) {
+  return options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
+}
+
+// Options win over config.json, and that over what the file says of itself.
+nn::RotaryAttention load_module(const RunOptions& options, const core::Queue& queue) {
+  nn::RotaryAttentionSettings settings;
+  if (!options.config.empty()) {
+    settings = nn::read_rotary_attention_config(options.config);
+  }
+  if (options.has_pairing) {
+    settings.pairing = chosen_pairing(options);
+  }
+  if (options.rope != 0) {
+    settings.rope_theta = options.rope;
+  }
+  if (options.rope_dim != 0) {
+    settings.rope_dim = static_cast<int64_t>(options.rope_dim);
+  }
+  const core::TensorSpec spec = core::parse_tensor_spec(options.module);
+  return nn::load_rotary_attention(queue, spec.path, settings, spec.name);
+}
+
 nn::RotaryAttention make_module(const RunOptions& options, const core::Queue& queue) {
   if (!options.has_init) {
-    const core::TensorSpec spec = core::parse_tensor_spec(options.module);
-    return nn::load_rotary_attention(queue, spec.path,
-                                     options.config.empty()
-                                         ? nn::RotaryAttentionSettings{}
-                                         : nn::read_rotary_attention_config(options.config),
-                                     spec.name);
+    return load_module(options, queue);
   }
   nn::RotaryAttentionConfig config;
   config.causal = options.causal || !options.causal_offset.empty();
@@ -83,7 +101,7 @@ nn::RotaryAttention make_module(const RunOptions& options, const core::Queue& qu
     config.rope_theta = options.rope;
   }
   if (options.has_pairing) {
-    config.pairing = options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
+    config.pairing = chosen_pairing(options);
   }
   const auto heads = static_cast<int64_t>(options.heads);
   return nn::RotaryAttention(queue, static_cast<int64_t>(options.dim), heads,

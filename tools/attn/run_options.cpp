@@ -132,7 +132,7 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
   app.add_text("--window", o.window, "L,R",
                "Keep L keys before and R after the aligned one; -1 = all")
       ->group(group);
-  app.add_real("--softcap", o.softcap, 1e-30, kMaxReal, "C * tanh(score / C) before the mask")
+  app.add_real("--softcap", o.softcap, 0, kMaxReal, "C * tanh(score / C) before the mask; 0 = off")
       ->group(group);
   mark(app.add_real("--scale", o.scale, -kMaxReal, kMaxReal,
                     "Factor of q.k; default 1/sqrt(head_dim)")
@@ -144,7 +144,7 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
   mark(app.add_choice<bool>("--rope-pairing", o.interleaved,
                             {{"half", false}, {"interleaved", true}},
                             "Rotated pairs: (i, i + d/2) or (2i, 2i + 1); default: half for --q\n"
-                            "and --k, interleaved for --init")
+                            "and --k, interleaved for --init, the file's own for --module")
            ->group(group),
        o.has_pairing);
   app.add_integer("--rope-dim", o.rope_dim, 2, kMaxSize,
@@ -232,8 +232,6 @@ void check_module(const RunOptions& o) {
                                o.max_seq_len != 0 || !o.save_weights.empty()),
          "--dim, --heads, --kv-heads, --max-seq-len and --save-weights are for --init; a module "
          "has its sizes");
-  refuse(!o.module.empty() && (o.rope != 0 || o.has_pairing || o.rope_dim != 0),
-         "--rope, --rope-pairing and --rope-dim are for --init; a module has its own");
   refuse(!o.mask.empty() || !o.kv_lens.empty(), "--mask and --kv-lens are for --q --k --v");
   refuse(o.dtype.find("kv=") != std::string::npos,
          "--dtype kv= is for --q --k --v; a module computes k and v in f32");
