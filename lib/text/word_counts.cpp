@@ -19,10 +19,12 @@ uint32_t tag_of(uint64_t hash) {
 WordCounts::WordCounts() : slots_(kFirstSlots) {}
 
 void WordCounts::add(std::string_view word, uint64_t count) {
-  if (count > static_cast<uint64_t>(INT64_MAX) - total_) {
-    throw base::UsageError("pre-token counts add up to more than 2^63 - 1");
+  NETCL_CHECK(!word.empty());
+  if (count > (static_cast<uint64_t>(INT64_MAX) - total_bytes_) / word.size()) {
+    throw base::UsageError("the pre-tokens of the corpus add up to more than 2^63 - 1 bytes");
   }
   total_ += count;
+  total_bytes_ += count * word.size();
   const uint64_t hash = hash_bytes(word);
   size_t slot = hash & (slots_.size() - 1);
   while (slots_[slot].index != UINT32_MAX) {
@@ -41,6 +43,12 @@ void WordCounts::add(std::string_view word, uint64_t count) {
   buffer_ += word;
   if (2 * entries_.size() > slots_.size()) {
     grow();
+  }
+}
+
+void WordCounts::add_all(const WordCounts& other) {
+  for (size_t index = 0; index < other.size(); ++index) {
+    add(other.word(index), other.count(index));
   }
 }
 

@@ -16,9 +16,13 @@ class WordCounts {
  public:
   WordCounts();
 
-  // Throws UsageError when the total of all counts would pass 2^63 - 1, or the distinct strings
-  // would not fit 32-bit offsets in number.
+  // `word` is not empty. Throws UsageError when the bytes of all occurrences together would pass
+  // 2^63 - 1, so that no sum over them overflows, or the distinct strings would not fit 32-bit
+  // offsets in number.
   void add(std::string_view word, uint64_t count);
+
+  // Adds all counts of another table; throws as add(), having added a part.
+  void add_all(const WordCounts& other);
 
   size_t size() const { return entries_.size(); }
   uint64_t total() const { return total_; }
@@ -44,6 +48,7 @@ class WordCounts {
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;  // at most half full
   uint64_t total_ = 0;
+  uint64_t total_bytes_ = 0;
 };
 
 }  // namespace netcl::text
