@@ -113,7 +113,7 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
       ->disable_flag_override()
       ->group("Common options");
   app.add_integer("--threads", thread_count, 1, kMaxThreads,
-                  "Number of threads, 1 to 4096; default: all cores")
+                  "Use at most N threads, 1 to 4096; default: all cores")
       ->group("Common options");
   app.add_choice<ProgressMode>("--progress", common.progress,
                                {{"auto", ProgressMode::kAuto},
@@ -140,7 +140,8 @@ int run_action(const std::string& tool_name, const std::function<int()>& action)
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(4, error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {
-    return report_bug("out of memory");
+    return fail(5,
+                "out of memory; the input or the sizes asked for are too large for this machine");
   } catch (const std::exception& error) {
     return report_bug(error.what());
   } catch (...) {
