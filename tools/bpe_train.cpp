@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // bpe-train: learns a byte-level BPE tokenizer from text.
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/thread_pool.h"
 #include "cli/documents.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
@@ -40,6 +43,11 @@ const char* const kFooter =
     "The most frequent pair of neighbours becomes a token, again and again; ties go to the "
     "smallest\n"
     "(left id, right id). The result does not depend on threads or on the order of the files.\n"
+    "Threads share files and lines. A long text is shared too, cut where a line that begins with "
+    "a\n"
+    "letter follows one that ends in no white space, which changes no piece; but not with "
+    "--pattern\n"
+    "none, --pattern-regex, --add-prefix-space or a --special text with a line end inside.\n"
     "The text of a --special token is cut out of the corpus. A .tiktoken file holds neither the\n"
     "pattern nor the special tokens: name them again with bpe-encode --pattern and --specials.\n"
     "\n"
@@ -99,6 +107,65 @@ void declare(cli::ToolApp& app, Options& options) {
   app.footer(kFooter);
 }
 
+// Feeds the trainer batches that are large enough for several threads.
+class DocumentCounter {
+ public:
+  DocumentCounter(text::BpeTrainer& trainer, size_t thread_count)
+      : trainer_(trainer), pool_(thread_count) {}
+
+  void take(const cli::DocumentBatch& batch) {
+    size_t bytes = 0;
+    for (const cli::Document& document : batch.documents) {
+      bytes += document.text.size();
+    }
+    if (bytes < kSmallBatch) {
+      keep(batch);
+      return;
+    }
+    flush();
+    std::vector<text::TrainerDocument> documents;
+    documents.reserve(batch.documents.size());
+    for (const cli::Document& document : batch.documents) {
+      documents.push_back({document.text, document.where});
+    }
+    trainer_.add_documents(documents, pool_);
+  }
+
+  // Counts what is kept.
+  void flush() {
+    std::vector<text::TrainerDocument> documents;
+    for (const Kept& kept : kept_) {
+      documents.push_back({kept.text, kept.where});
+    }
+    trainer_.add_documents(documents, pool_);
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+
+ private:
+  struct Kept {
+    std::string text;
+    std::string where;
+  };
+  static constexpr size_t kSmallBatch = size_t{512} << 10;
+  static constexpr size_t kKeptBatch = size_t{4} << 20;
+
+  void keep(const cli::DocumentBatch& batch) {
+    for (const cli::Document& document : batch.documents) {
+      kept_.push_back({std::string(document.text), document.where});
+      kept_bytes_ += document.text.size() + document.where.size() + sizeof(Kept);
+    }
+    if (kept_bytes_ >= kKeptBatch) {
+      flush();
+    }
+  }
+
+  text::BpeTrainer& trainer_;
+  base::ThreadPool pool_;
+  std::vector<Kept> kept_;
+  size_t kept_bytes_ = 0;
+};
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -116,14 +183,14 @@ int run(Options& options, const cli::CommonOptions& common) {
 
   cli::TrainTimes times;
   const auto count_start = std::chrono::steady_clock::now();
+  DocumentCounter counter(trainer, common.thread_count);
   reader.for_each_batch([&](const cli::DocumentBatch& batch) {
-    for (const cli::Document& document : batch.documents) {
-      trainer.add_document(document.text, document.where);
-    }
+    counter.take(batch);
     if (report) {
       report({"count", "bytes", batch.read_bytes, reader.total_bytes()});
     }
   });
+  counter.flush();
   times.count_seconds = seconds_since(count_start);
 
   const auto merge_start = std::chrono::steady_clock::now();

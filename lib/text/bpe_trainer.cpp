@@ -2,11 +2,16 @@
 #include "text/bpe_trainer.h"
 
 #include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "text/byte_level.h"
+#include "text/document_cut.h"
 #include "text/merge_learner.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
@@ -18,6 +23,11 @@ using base::quote;
 using base::UsageError;
 
 namespace {
+
+// Enough for a thread to work on between two visits to the pool.
+constexpr size_t kPartBytes = size_t{64} << 10;
+// Bounds the list of parts when documents are tiny or very many.
+constexpr size_t kMaxParts = size_t{1} << 16;
 
 void check_options(const TrainerOptions& options) {
   const uint64_t least = min_vocab_size(options.specials.size());
@@ -41,6 +51,11 @@ void check_options(const TrainerOptions& options) {
     }
     if (!seen.insert(special).second) {
       throw UsageError("special token " + quote(special) + " is given twice");
+    }
+    const std::optional<std::string> bytes = from_printable(special);
+    if (bytes && bytes->size() == 1) {
+      throw UsageError("special token " + quote(special) +
+                       " is written like the token of a byte; use a longer text");
     }
   }
 }
@@ -77,6 +92,28 @@ std::vector<AddedToken> make_specials(const TrainerOptions& options) {
   return specials;
 }
 
+// Safe cuts are those of the known patterns, and no special token may lie across one.
+bool may_cut_documents(const TrainerOptions& options, const PreTokenizer& pre_tokenizer) {
+  const std::shared_ptr<const PreSplitter>& splitter = pre_tokenizer.steps().front().splitter;
+  return splitter && !splitter->name().empty() && !options.add_prefix_space &&
+         std::none_of(
+             options.specials.begin(), options.specials.end(),
+             [](const std::string& special) { return special.find('\n') < special.size() - 1; });
+}
+
+// What one thread counts with; apart from the others in memory.
+struct alignas(64) CountingThread {
+  WordCounts words;
+  PreTokenized pre_tokenized;
+  std::vector<AddedMatch> cuts;
+};
+
+// Of a document: all of it, or from one safe cut to the next.
+struct DocumentPart {
+  std::string_view text;
+  size_t document = 0;
+};
+
 }  // namespace
 
 struct BpeTrainer::State {
@@ -84,23 +121,92 @@ struct BpeTrainer::State {
   PreTokenizer pre_tokenizer;
   std::vector<AddedToken> specials;  // ids as if they came first
   AddedTokenMatcher matcher;
-  WordCounts words;
-  PreTokenized pre_tokenized;
+  bool may_cut = false;  // documents, at safe cuts
+  std::vector<CountingThread> threads{1};
   uint64_t documents = 0;
   uint64_t bytes = 0;
 
-  void add_text(std::string_view text) {
+  // The counts of all threads, which end up in those of the first one.
+  WordCounts& words() {
+    for (size_t i = threads.size(); i > 1; --i) {
+      threads[0].words.add_all(threads[i - 1].words);
+      threads.pop_back();
+    }
+    return threads[0].words;
+  }
+
+  void count_text(std::string_view text, CountingThread& thread) const {
+    PreTokenized& pre_tokenized = thread.pre_tokenized;
     pre_tokenizer.split(text, pre_tokenized);
     for (const Piece& piece : pre_tokenized.pieces) {
-      words.add(pre_tokenized.text.substr(piece.begin, piece.end - piece.begin), 1);
+      thread.words.add(pre_tokenized.text.substr(piece.begin, piece.end - piece.begin), 1);
     }
   }
+
+  // Counts a text without what special tokens cover.
+  void count_marked(std::string_view text, std::string_view where, CountingThread& thread) const {
+    thread.cuts.clear();
+    matcher.find(text, {}, thread.cuts);
+    size_t at = 0;
+    try {
+      for (const AddedMatch& cut : thread.cuts) {
+        count_text(text.substr(at, cut.begin - at), thread);
+        at = cut.end;
+      }
+      count_text(text.substr(at), thread);
+    } catch (const base::FormatError& error) {
+      throw base::FormatError(std::string(where) + ": " + error.what());
+    }
+  }
+
+  void count_parts(const std::vector<DocumentPart>& parts, std::span<const TrainerDocument> texts,
+                   base::ThreadPool& pool);
 };
+
+// Parts are handed out in order, so the earliest one that fails has begun when any other fails.
+void BpeTrainer::State::count_parts(const std::vector<DocumentPart>& parts,
+                                    std::span<const TrainerDocument> texts,
+                                    base::ThreadPool& pool) {
+  std::vector<size_t> run_begins;  // runs of parts that make a thread's visit worth while
+  size_t run_bytes = kPartBytes;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (run_bytes >= kPartBytes) {
+      run_begins.push_back(i);
+      run_bytes = 0;
+    }
+    run_bytes += parts[i].text.size() + 1;
+  }
+  const size_t run_count = run_begins.size();
+  run_begins.push_back(parts.size());
+
+  std::mutex mutex;  // guards what follows
+  size_t failed_run = std::numeric_limits<size_t>::max();
+  std::exception_ptr failure;
+  try {
+    pool.parallel_for(run_count, [&](size_t run, size_t thread) {
+      try {
+        for (size_t i = run_begins[run]; i < run_begins[run + 1]; ++i) {
+          count_marked(parts[i].text, texts[parts[i].document].where, threads[thread]);
+        }
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (run < failed_run) {
+          failed_run = run;
+          failure = std::current_exception();
+        }
+        throw;
+      }
+    });
+  } catch (...) {
+    std::rethrow_exception(failure ? failure : std::current_exception());
+  }
+}
 
 BpeTrainer::BpeTrainer(TrainerOptions options) {
   check_options(options);
   state_ = std::make_unique<State>();
   state_->pre_tokenizer = PreTokenizer(make_steps(options));
+  state_->may_cut = may_cut_documents(options, state_->pre_tokenizer);
   state_->specials = make_specials(options);
   state_->matcher = AddedTokenMatcher(state_->specials, options.specials);
   state_->options = std::move(options);
@@ -111,30 +217,46 @@ BpeTrainer& BpeTrainer::operator=(BpeTrainer&&) noexcept = default;
 BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::add_document(std::string_view text, std::string_view where) {
-  std::vector<AddedMatch> cuts;
-  state_->matcher.find(text, {}, cuts);
-  size_t at = 0;
-  try {
-    for (const AddedMatch& cut : cuts) {
-      state_->add_text(text.substr(at, cut.begin - at));
-      at = cut.end;
-    }
-    state_->add_text(text.substr(at));
-  } catch (const base::FormatError& error) {
-    throw base::FormatError(std::string(where) + ": " + error.what());
-  }
+  state_->count_marked(text, where, state_->threads[0]);
   state_->documents += 1;
   state_->bytes += text.size();
+}
+
+void BpeTrainer::add_documents(std::span<const TrainerDocument> documents, base::ThreadPool& pool) {
+  if (state_->threads.size() < pool.thread_count()) {
+    state_->threads.resize(pool.thread_count());
+  }
+  std::vector<DocumentPart> parts;
+  const auto add_part = [&](std::string_view text, size_t document) {
+    parts.push_back({text, document});
+    if (parts.size() == kMaxParts) {
+      state_->count_parts(parts, documents, pool);
+      parts.clear();
+    }
+  };
+  for (size_t i = 0; i < documents.size(); ++i) {
+    std::string_view rest = documents[i].text;
+    state_->documents += 1;
+    state_->bytes += rest.size();
+    while (state_->may_cut && rest.size() >= 2 * kPartBytes) {
+      const size_t cut = find_safe_cut(rest, kPartBytes);
+      add_part(rest.substr(0, cut), i);
+      rest.remove_prefix(cut);
+    }
+    add_part(rest, i);
+  }
+  state_->count_parts(parts, documents, pool);
 }
 
 void BpeTrainer::add_pre_token(std::string_view bytes, uint64_t count) {
   std::vector<AddedMatch> cuts;
   state_->matcher.find(bytes, {}, cuts);
   cuts.push_back({bytes.size(), bytes.size(), bytes.size(), 0});
+  WordCounts& words = state_->words();
   size_t at = 0;
   for (const AddedMatch& cut : cuts) {
     if (cut.begin > at && count > 0) {
-      state_->words.add(bytes.substr(at, cut.begin - at), count);
+      words.add(bytes.substr(at, cut.begin - at), count);
     }
     at = cut.end;
   }
@@ -156,7 +278,8 @@ TrainResult BpeTrainer::train(const base::ProgressFn& progress) const {
   request.token_limit = options.vocab_size - special_count;
   request.min_frequency = std::max<uint64_t>(options.min_frequency, 1);
   request.max_token_length = options.max_token_length;
-  LearnedMerges learned = learn_merges(state_->words, request, progress);
+  const WordCounts& words = state_->words();
+  LearnedMerges learned = learn_merges(words, request, progress);
 
   TokenizerParts parts;
   parts.where = "trainer";
@@ -176,12 +299,13 @@ TrainResult BpeTrainer::train(const base::ProgressFn& progress) const {
   TrainReport report;
   report.documents = state_->documents;
   report.bytes = state_->bytes;
-  report.pre_tokens = state_->words.total();
-  report.distinct_pre_tokens = state_->words.size();
+  report.pre_tokens = words.total();
+  report.distinct_pre_tokens = words.size();
   report.merges = parts.merges.size();
   report.reused_ids = parts.merges.size() - (learned.tokens.size() - 256);
   report.first_merge_count = learned.first_count;
   report.last_merge_count = learned.last_count;
+  report.tokens = learned.token_count;
   report.stopped = learned.stopped;
   return {BpeTokenizer(std::move(parts)), report};
 }

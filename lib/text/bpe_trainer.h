@@ -7,18 +7,21 @@
 //   - the highest count wins, ties go to the smallest (left id, right id);
 //   - ids: special tokens first, then the 256 bytes, then the merges (or the special tokens last).
 // The corpus is never stored: a document is split and its pre-tokens are counted, so memory grows
-// with the number of distinct pre-tokens. The result does not depend on the order of documents.
+// with the number of distinct pre-tokens (of each thread, where several count). The result does not
+// depend on the order of documents nor on the number of threads.
 #ifndef NETCL_TEXT_BPE_TRAINER_H_
 #define NETCL_TEXT_BPE_TRAINER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/progress.h"
+#include "base/thread_pool.h"
 #include "text/tokenizer.h"
 
 namespace netcl::text {
@@ -62,6 +65,7 @@ struct TrainReport {
   uint64_t reused_ids = 0;  // merges whose bytes were a token already (merge_learner.h: none)
   uint64_t first_merge_count = 0;  // occurrences of the first and the last merged pair
   uint64_t last_merge_count = 0;
+  uint64_t tokens = 0;  // of all pre-tokens, cut by the merges learned
   StopReason stopped = StopReason::kNoPairs;
 };
 
@@ -70,17 +74,25 @@ struct TrainResult {
   TrainReport report;
 };
 
+// A text to count; `where` names it in errors.
+struct TrainerDocument {
+  std::string_view text;
+  std::string_view where = "text";
+};
+
 // Smallest vocab_size for a number of special tokens: 256 + special_count.
 inline constexpr uint64_t min_vocab_size(size_t special_count) {
   return 256 + special_count;
 }
 
-// Collects counts, then trains. Not thread-safe. Movable.
+// Collects counts, then trains. Not thread-safe; add_documents() brings its threads along. Movable.
+// After an exception from anything but the constructor the counts are incomplete.
 class BpeTrainer {
  public:
   // Throws UsageError: vocab_size too small (the message names the minimum) or beyond what ids
-  // hold, a special token empty or given twice or not valid UTF-8, max_token_length = 1, an unknown
-  // pattern name; FormatError for a regex that cannot be translated.
+  // hold, a special token that is empty, given twice, not valid UTF-8 or written in a
+  // tokenizer.json as a byte token is ("A", U+0120), max_token_length = 1, an unknown pattern name;
+  // FormatError for a regex that cannot be translated.
   explicit BpeTrainer(TrainerOptions options);
   BpeTrainer(BpeTrainer&&) noexcept;
   BpeTrainer& operator=(BpeTrainer&&) noexcept;
@@ -90,12 +102,21 @@ class BpeTrainer {
   // text in errors. Throws FormatError when a regex splitter hits its limit.
   void add_document(std::string_view text, std::string_view where = "text");
 
+  // The same for several texts on the threads of `pool`, one call after another. Of several errors
+  // the one of the earliest text is thrown. One text is split by one thread, except that with a
+  // named pattern and no prefix space a text of 128 KiB and more is cut about every 64 KiB where
+  // that changes no piece (document_cut.h): after a line feed, between a character that is no white
+  // space and a letter. Texts with no such place, or special tokens with a line feed before their
+  // last byte, keep a text on one thread.
+  void add_documents(std::span<const TrainerDocument> documents, base::ThreadPool& pool);
+
   // Adds `count` occurrences of one pre-token (not split any further, but the text of special
-  // tokens is cut out); lets word counts stand in for a corpus. Throws UsageError when a total
-  // would pass 2^63 - 1.
+  // tokens is cut out); lets word counts stand in for a corpus. Throws UsageError when
+  // the bytes of all occurrences together would pass 2^63 - 1.
   void add_pre_token(std::string_view bytes, uint64_t count);
 
-  // Learns the merges. Progress: phase "merge", unit "merges". The counts stay, so train() may be
+  // Learns the merges. Throws UsageError when the counts of all threads together are too large.
+  // Progress: phase "merge", unit "merges". The counts stay, so train() may be
   // called after more documents; the result does not depend on earlier calls.
   // Time: about the sum over merges of the occurrences of the merged pair, plus a heap step per
   // changed pair. Memory: some 12 bytes per byte of the distinct pre-tokens.

@@ -100,6 +100,7 @@ class Learner {
   void gain(uint32_t left, uint32_t right, uint32_t position, uint64_t count);
   void lose(uint32_t left, uint32_t right, uint64_t count);
   void merge(uint32_t pair, uint32_t merged);
+  uint64_t count_tokens();
 
   const LearnRequest& request_;
   const uint32_t first_id_;
@@ -109,6 +110,7 @@ class Learner {
   std::vector<uint32_t> slots_;
   std::vector<Segment> segments_;  // ends with one that begins past the last slot
   size_t segment_ = 0;
+  uint64_t one_byte_count_ = 0;
   PairMap index_;
   std::vector<Pair> pairs_;
   std::vector<uint32_t> grown_;  // pairs whose count rose in the merge under way
@@ -122,6 +124,8 @@ void Learner::lay_out(const WordCounts& words) {
     if (words.word(i).size() > 1) {
       order.push_back(static_cast<uint32_t>(i));
       slot_count += words.word(i).size() + 1;
+    } else {
+      one_byte_count_ += words.count(i);
     }
   }
   if (slot_count >= kSwallowed) {
@@ -224,6 +228,20 @@ void Learner::merge(uint32_t pair, uint32_t merged) {
   grown_.clear();
 }
 
+// Words of one byte, which have no slots, and what the slots hold now.
+uint64_t Learner::count_tokens() {
+  uint64_t count = one_byte_count_;
+  for (uint32_t at = 1; at < slots_.size();) {
+    if (slots_[at] == kSeparator) {
+      ++at;
+    } else {
+      count += weight(at);
+      at += length(slots_[at]);
+    }
+  }
+  return count;
+}
+
 LearnedMerges Learner::run(const base::ProgressFn& progress) {
   LearnedMerges learned;
   learned.stopped = StopReason::kVocabSize;
@@ -254,6 +272,7 @@ LearnedMerges Learner::run(const base::ProgressFn& progress) {
   if (progress) {
     progress({"merge", "merges", lengths_.size() - (request_.token_limit - wanted), wanted});
   }
+  learned.token_count = count_tokens();
   for (const std::string* token : bytes_of_) {
     learned.tokens.push_back(*token);
   }

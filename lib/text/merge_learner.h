@@ -42,6 +42,7 @@ struct LearnedMerges {
   std::vector<Merge> merges;
   uint64_t first_count = 0;
   uint64_t last_count = 0;
+  uint64_t token_count = 0;  // of all occurrences of all words, after the last merge
   StopReason stopped = StopReason::kNoPairs;
 };
 

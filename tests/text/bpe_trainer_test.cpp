@@ -118,9 +118,9 @@ TEST_CASE("bpe trainer: a vocabulary size below the minimum is refused by name")
   };
   CHECK(message(100, {}).find("minimum is 256") != std::string::npos);
   CHECK(message(0, {}).find("minimum is 256") != std::string::npos);
-  CHECK(message(257, {"A", "B"}).find("minimum is 258") != std::string::npos);
+  CHECK(message(257, {"<A>", "<B>"}).find("minimum is 258") != std::string::npos);
   CHECK(message(static_cast<uint64_t>(-5), {}).find("maximum is") != std::string::npos);
-  CHECK(message(258, {"A", "B"}).empty());
+  CHECK(message(258, {"<A>", "<B>"}).empty());
   const TrainResult result = train({"two\n", "lines\n"}, options_for(0));
   CHECK(result.tokenizer.vocab_size() == 256);
   CHECK(result.report.merges == 0);
@@ -138,6 +138,13 @@ TEST_CASE("bpe trainer: bad options are refused") {
   CHECK_THROWS_AS(BpeTrainer(options), UsageError);
   options.specials = {"\xFF"};
   CHECK_THROWS_AS(BpeTrainer(options), UsageError);
+  for (const std::string byte_token : {"A", "\u0120", "\u00FF", "|"}) {
+    options.specials = {"<s>", byte_token};
+    CHECK_THROWS_WITH(BpeTrainer(options), Catch::Contains("'" + byte_token + "'"));
+    CHECK_THROWS_AS(BpeTrainer(options), UsageError);
+  }
+  options.specials = {"AA", " ", "\n", "\u4E00", "\u0144"};  // no printable form of one byte
+  CHECK_NOTHROW(BpeTrainer(options));
   options = {};
   options.pattern = "gpt99";
   CHECK_THROWS_AS(BpeTrainer(options), UsageError);
@@ -285,6 +292,36 @@ TEST_CASE("bpe trainer: counts beyond 32 bits are exact") {
   CHECK(merges_of(result.tokenizer) == ReferenceMerges{{"o", "k"}, {" ", "ok"}});
   CHECK(result.report.first_merge_count == 12000000000U);
   CHECK_THROWS_AS(big.add_pre_token("z", UINT64_MAX), UsageError);
+}
+
+TEST_CASE("bpe trainer: bytes beyond 63 bits are refused before any sum overflows") {
+  BpeTrainer trainer(options_for(9, "none"));
+  CHECK_THROWS_AS(trainer.add_pre_token("ab", (uint64_t{1} << 62) + 1), UsageError);
+  BpeTrainer most(options_for(9, "none"));
+  most.add_pre_token("aaa", (uint64_t{1} << 61) + 1);
+  most.add_pre_token("b", 5);
+  const TrainResult result = most.train();
+  CHECK(result.report.first_merge_count == (uint64_t{1} << 62) + 2);
+  CHECK(result.report.tokens == (uint64_t{1} << 61) + 6);
+  CHECK_THROWS_AS(most.add_pre_token("c", uint64_t{1} << 62), UsageError);
+}
+
+TEST_CASE("bpe trainer: the tokens reported are those that encoding the corpus gives") {
+  const std::vector<std::string> documents = {"low lower lowest x y", "aaaa aaaaa new newer", "",
+                                              "wide lower aaa\n\nz"};
+  for (const uint64_t merges : {0, 1, 5, 12, 500}) {
+    for (const uint64_t longest : {0, 3}) {
+      TrainerOptions options = options_for(merges);
+      options.max_token_length = longest;
+      const TrainResult result = train(documents, options);
+      uint64_t count = 0;
+      for (const std::string& document : documents) {
+        count += result.tokenizer.encode(document).size();
+      }
+      CHECK(result.report.tokens == count);
+    }
+  }
+  CHECK(train({""}, options_for(9)).report.tokens == 0);
 }
 
 TEST_CASE("bpe trainer: order of documents and repeated calls change nothing") {

@@ -38,6 +38,11 @@ std::string train_report_json(const text::TrainResult& result, const text::Train
   json["reused_ids"] = report.reused_ids;
   json["first_merge_count"] = report.first_merge_count;
   json["last_merge_count"] = report.last_merge_count;
+  // A corpus that is empty, or all special tokens, has no tokens: null.
+  json["bytes_per_token"] =
+      report.tokens == 0
+          ? base::Json()
+          : base::Json(static_cast<double>(report.bytes) / static_cast<double>(report.tokens));
   json["stopped"] = stop_name(report.stopped);
   json["seconds"] = {{"count", times.count_seconds},
                      {"merge", times.merge_seconds},
