@@ -202,7 +202,7 @@ uint16_t to_format(Value value) {
     return round_double<Format>(value);
   } else {
     const bool negative = std::cmp_less(value, 0);
-    const auto magnitude = static_cast<uint64_t>(value);
+    const auto magnitude = static_cast<uint64_t>(static_cast<int64_t>(value));
     return round_to_format<Format>(negative, negative ? uint64_t{0} - magnitude : magnitude, 0);
   }
 }

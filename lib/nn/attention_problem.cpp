@@ -54,13 +54,15 @@ void check_rank(const Shape& shape, const std::string& place, size_t least, size
 }
 
 void check_options(const AttentionOptions& options) {
-  if (options.scale.has_value() && !std::isfinite(*options.scale)) {
+  // The engines compute in float: a factor past its range would turn every score into NaN.
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (options.scale.has_value() && !(std::abs(*options.scale) <= kLargest)) {
     throw UsageError("attention: scale is " + std::to_string(*options.scale) +
-                     "; it must be finite");
+                     "; it must be finite in float");
   }
-  if (!std::isfinite(options.softcap) || options.softcap < 0) {
+  if (!(options.softcap >= 0 && options.softcap <= kLargest)) {
     throw UsageError("attention: softcap is " + std::to_string(options.softcap) +
-                     "; it must be finite and > 0, or 0 for none");
+                     "; it must be finite in float and > 0, or 0 for none");
   }
   const bool has_explicit = options.alignment == Alignment::kExplicit;
   if (has_explicit && options.offsets.empty()) {

@@ -16,7 +16,7 @@ using base::UsageError;
 
 constexpr uint64_t kMaxSize = uint64_t{1} << 31;
 constexpr int64_t kMaxOffset = int64_t{1} << 31;
-constexpr double kMaxReal = std::numeric_limits<double>::max();
+constexpr double kMaxReal = std::numeric_limits<float>::max();  // the engines compute in float
 
 const char* const kFooter =
     "Tensors T: FILE.npy, FILE.safetensors:NAME, FILE.json = {\"dtype\":\"f32\",\"shape\":[2,3],\n"

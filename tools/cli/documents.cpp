@@ -2,6 +2,7 @@
 #include "cli/documents.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 
@@ -160,6 +161,11 @@ Document DocumentReader::make_line(std::string_view line, const std::string& pat
                             base::quote(options_.text_field));
   }
   const auto id = object.find("id");
+  if (id != object.end() && id->is_number_float() && std::abs(id->get<double>()) >= 0x1p63) {
+    // It was read as a double and would come out as another number.
+    throw base::FormatError(where +
+                            ": field 'id': a number of more than 64 bits; make it a string");
+  }
   texts_.push_back(base::require_string(object, options_.text_field, where));
   return {{}, where, 0, id == object.end() ? "" : base::to_text(*id)};
 }
