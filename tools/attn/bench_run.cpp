@@ -196,7 +196,7 @@ void check_bench_memory(const AttentionShape& shape, const core::DeviceInfo& dev
 }
 
 BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& common) {
-  const core::Device device = open_device(options.device, common);
+  const core::Device device = open_device(options.device, options.kernel, common);
   BenchResult result;
   result.device = device.info;
   result.shape = bench_shape(options);

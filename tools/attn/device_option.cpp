@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/error.h"
+
 namespace netcl::attn {
 
 namespace {
@@ -36,11 +38,18 @@ void prepare_opencl_environment() {
   ::setenv("POCL_AFFINITY", "1", 0);
 }
 
-core::Device open_device(const std::string& spec, const cli::CommonOptions& common) {
+core::Device open_device(const std::string& spec, const std::string& kernel,
+                         const cli::CommonOptions& common) {
   core::QueueOptions options;
   options.host_threads = common.thread_count;
   options.cache_dir = cache_directory();
-  return core::DeviceManager::open(spec, options);
+  core::Device device = core::DeviceManager::open(spec, options);
+  if (device.queue.is_host() && (kernel == "naive" || kernel == "tiled")) {
+    throw base::DeviceError("--kernel " + kernel +
+                            ": no OpenCL device was found; install pocl-opencl-icd or the GPU "
+                            "vendor's driver, or leave --kernel out");
+  }
+  return device;
 }
 
 std::string device_list() {

@@ -16,7 +16,9 @@ void prepare_opencl_environment();
 
 // Opens a device with the tool's threads and its cache of compiled programs
 // ($XDG_CACHE_HOME/netcl, else ~/.cache/netcl, else none). Throws DeviceError listing the devices.
-core::Device open_device(const std::string& spec, const cli::CommonOptions& common);
+// Where no device but the host is left and `kernel` is an OpenCL one, that too is a DeviceError.
+core::Device open_device(const std::string& spec, const std::string& kernel,
+                         const cli::CommonOptions& common);
 
 // One line a device: index, P:D, kind, name, platform, memory.
 std::string device_list();

@@ -197,7 +197,7 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
     check_heatmap_size(input.batch, input.len, input.len);
   }
   const core::Device device =
-      open_device(options.uses_reference() ? "host" : options.device, common);
+      open_device(options.uses_reference() ? "host" : options.device, options.kernel, common);
   const nn::RotaryAttention module = make_module(options, device.queue);
   const core::Tensor x = make_x(options, input, module);
   if (x.shape()[x.shape().rank() - 1] != module.sizes().dim) {

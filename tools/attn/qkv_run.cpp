@@ -67,7 +67,7 @@ ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& com
   check_result_type(options, call.q.dtype());
   check_sizes(options, call.problem);
   const core::Device device =
-      open_device(options.uses_reference() ? "host" : options.device, common);
+      open_device(options.uses_reference() ? "host" : options.device, options.kernel, common);
   ComputedRun computed{{upload(call, device.queue, options.uses_reference()), call.options,
                         options.uses_reference(), call.problem},
                        {},
@@ -94,7 +94,7 @@ ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& com
     report.rope_theta = call.rotation->table.theta;
   }
   if (options.check) {
-    report.check = check_qkv(call, computed.y, open_device("host", common).queue);
+    report.check = check_qkv(call, computed.y, open_device("host", "auto", common).queue);
   }
   return computed;
 }

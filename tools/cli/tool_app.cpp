@@ -191,7 +191,12 @@ CLI::Option* ToolApp::add_switch(const std::string& names, bool& target, const s
 
 CLI::Option* ToolApp::add_text(const std::string& names, std::string& target,
                                const std::string& type, const std::string& help) {
-  return add_value(names, type, help, [&target](const std::string& text) { target = text; });
+  return add_value(names, type, help, [&target, where = last_name(names)](const std::string& text) {
+    if (text.empty()) {  // usually a shell variable that is not set
+      throw base::UsageError(where + ": is empty; give a value or leave it out");
+    }
+    target = text;
+  });
 }
 
 CLI::Option* ToolApp::add_texts(const std::string& names, std::vector<std::string>& target,
