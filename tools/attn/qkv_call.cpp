@@ -16,16 +16,51 @@ using core::HostTensor;
 
 constexpr int64_t kMaxPosition = int64_t{1} << 24;  // a table of angles has a row for each
 
-// Positions of the queries: the last q_len entries of each sequence of keys.
-std::vector<int64_t> query_positions(const std::vector<int64_t>& keys, const QkvCall& call) {
-  const int64_t q_len = call.problem.q_len;
-  const int64_t kv_len = call.problem.kv_len;
-  std::vector<int64_t> queries;
-  for (size_t first = 0; first < keys.size(); first += static_cast<size_t>(kv_len)) {
-    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(first) + kv_len;
-    queries.insert(queries.end(), end - q_len, end);
+// Query i of batch b is aligned with key i + offsets[b]. Without --positions keys stand at 0, 1, 2,
+// ... and queries where they are aligned, before the first key or after the last one too; all are
+// shifted alike so that no position is negative, which changes no score.
+void place_by_alignment(const nn::AttentionProblem& problem, Rotation& rotation) {
+  const auto [least, most] = std::minmax_element(problem.offsets.begin(), problem.offsets.end());
+  const int64_t low = least == problem.offsets.end() ? 0 : *least;
+  const int64_t high = most == problem.offsets.end() ? 0 : *most;
+  if (low <= -kMaxPosition || high >= kMaxPosition) {
+    throw FormatError("--rope: the causal offset " + std::to_string(low < 0 ? low : high) +
+                      " places queries outside the positions allowed, 0 to " +
+                      std::to_string(kMaxPosition - 1));
   }
-  return queries;
+  const int64_t shift = std::max<int64_t>(0, -low);
+  rotation.k.offset = shift;
+  rotation.q.offset = low + shift;
+  if (low != high) {
+    for (const int64_t offset : problem.offsets) {
+      for (int64_t i = 0; i < problem.q_len; ++i) {
+        rotation.q.positions.push_back(i + offset + shift);
+      }
+    }
+  }
+  rotation.table.max_positions =
+      std::max<int64_t>({shift + problem.kv_len, high + shift + problem.q_len, 1});
+}
+
+// With --positions the queries stand where the keys that they are aligned with stand.
+void place_by_positions(const nn::AttentionProblem& problem, const std::string& argument,
+                        Rotation& rotation) {
+  const std::vector<int64_t> keys = load_positions(argument, problem.batch, problem.kv_len);
+  const bool shared = keys.size() == static_cast<size_t>(problem.kv_len);
+  for (int64_t b = 0; b < problem.batch; ++b) {
+    const int64_t offset = problem.offsets[static_cast<size_t>(b)];
+    if (offset < 0 || offset > problem.kv_len - problem.q_len) {
+      throw FormatError("--positions: " + std::to_string(problem.q_len) + " queries from key " +
+                        std::to_string(offset) + " on, of " + std::to_string(problem.kv_len) +
+                        " keys; the positions of the keys do not place them all");
+    }
+    const auto first = keys.begin() + (shared ? 0 : b * problem.kv_len) + offset;
+    rotation.q.positions.insert(rotation.q.positions.end(), first, first + problem.q_len);
+  }
+  rotation.k.positions = keys;
+  for (const int64_t position : keys) {
+    rotation.table.max_positions = std::max(rotation.table.max_positions, position + 1);
+  }
 }
 
 Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
@@ -34,7 +69,6 @@ Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
   rotation.table.head_dim = problem.head_dim;
   rotation.table.rope_dim = static_cast<int64_t>(options.rope_dim);
   rotation.table.theta = options.rope;
-  rotation.table.max_positions = std::max<int64_t>({problem.q_len, problem.kv_len, 1});
   rotation.q.pairing = options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
   rotation.q.layout = call.options.layout;
   rotation.k = rotation.q;
@@ -42,19 +76,11 @@ Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
     rotation.q.heads = problem.heads;
     rotation.k.heads = problem.kv_heads;
   }
+  rotation.table.max_positions = 1;
   if (options.positions.empty()) {
-    rotation.q.offset = std::max<int64_t>(0, problem.kv_len - problem.q_len);
+    place_by_alignment(problem, rotation);
   } else {
-    rotation.k.positions = load_positions(options.positions, problem.batch, problem.kv_len);
-    if (problem.q_len > problem.kv_len) {
-      throw FormatError("--positions: " + std::to_string(problem.q_len) + " queries for " +
-                        std::to_string(problem.kv_len) +
-                        " keys; the positions of the keys do not place the queries");
-    }
-    rotation.q.positions = query_positions(rotation.k.positions, call);
-    for (const int64_t position : rotation.k.positions) {
-      rotation.table.max_positions = std::max(rotation.table.max_positions, position + 1);
-    }
+    place_by_positions(problem, options.positions, rotation);
   }
   nn::RopeOptions probe = rotation.table;
   probe.max_positions = 1;

@@ -16,9 +16,8 @@
 
 namespace netcl::attn {
 
-// Rotation of q and k before attention. Key j stands at positions[j]; query i at the same place
-// when there are as many queries as keys, else the queries stand at the last q_len places of the
-// keys (of 0, 1, 2, ... when there are more queries than keys).
+// Rotation of q and k before attention. Key j stands at j, or at positions[j]; query i where the key
+// stands that it is aligned with, i + offsets[b] of the checked call.
 struct Rotation {
   nn::RopeOptions table;
   nn::RopeCall q, k;

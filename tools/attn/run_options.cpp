@@ -151,7 +151,8 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
                   "Rotate the first R elements of a head, even; default: all")
       ->group(group);
   app.add_text("--positions", o.positions, "T",
-               "Positions [len] or [batch, len]; default: 0, 1, 2, ...")
+               "Positions of the keys (module: of the rows), [len] or [batch, len];\n"
+               "default: 0, 1, 2, ... A query stands where its aligned key does")
       ->group(group);
 }
 
