@@ -2,6 +2,7 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include <sched.h>
 
@@ -17,8 +18,13 @@ size_t default_thread_count() {
 
 ThreadPool::ThreadPool(size_t thread_count) {
   const size_t count = thread_count == 0 ? default_thread_count() : thread_count;
+  workers_.reserve(count - 1);
   for (size_t thread = 1; thread < count; ++thread) {
-    workers_.emplace_back([this, thread] { work(thread); });
+    try {
+      workers_.emplace_back([this, thread] { work(thread); });
+    } catch (const std::system_error&) {
+      break;  // the system gives no more threads: the work gets done with fewer
+    }
   }
 }
 

@@ -20,7 +20,8 @@ size_t default_thread_count();
 // from several threads wait for each other).
 class ThreadPool {
  public:
-  // thread_count = 0 means default_thread_count().
+  // thread_count = 0 means default_thread_count(). Where the system refuses a thread, the pool has
+  // the ones that it got.
   explicit ThreadPool(size_t thread_count = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -16,8 +16,8 @@
 
 namespace netcl::attn {
 
-// Rotation of q and k before attention. Key j stands at j, or at positions[j]; query i where the key
-// stands that it is aligned with, i + offsets[b] of the checked call.
+// Rotation of q and k before attention. Key j stands at j, or at positions[j]; query i where the
+// key stands that it is aligned with, i + offsets[b] of the checked call.
 struct Rotation {
   nn::RopeOptions table;
   nn::RopeCall q, k;

@@ -273,8 +273,8 @@ void check_outputs(const RunOptions& o) {
              *spec + ": a result needs a name; give " + *spec + ":NAME");
     }
   }
-  cli::refuse_same_outputs(
-      {o.output.empty() ? "-" : o.output, o.lse, o.weights, o.heatmap, o.report, o.save_weights});
+  cli::refuse_same_outputs({o.output.empty() ? "-" : o.output, o.lse, o.weights, o.heatmap,
+                            o.report, o.save_weights, o.explain && !o.output.empty() ? "-" : ""});
   for (const std::string* spec :
        {&o.q, &o.k, &o.v, &o.x, &o.ids, &o.embedding, &o.mask, &o.kv_lens, &o.positions}) {
     if (!spec->empty()) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_tool.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -80,8 +82,26 @@ void apply_verbosity(const CommonOptions& common) {
                                             : spdlog::level::debug);
 }
 
+// A file name may hold anything; a message stays one line without control bytes. Build logs of a
+// device's compiler keep their lines.
+std::string one_line(const std::string& message) {
+  std::string out;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F) {
+      out += c;
+    } else {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\x%02X", static_cast<unsigned>(byte));
+      out += escaped;
+    }
+  }
+  return out;
+}
+
 int fail(int exit_code, const std::string& message) {
-  spdlog::error("{}", message);
+  constexpr int kDevice = 5;
+  spdlog::error("{}", exit_code == kDevice ? message : one_line(message));
   return exit_code;
 }
 
@@ -182,7 +202,7 @@ void refuse_binary_on_terminal(const std::string& output_path, const std::string
   }
 }
 
-void refuse_same_outputs(const std::vector<std::string>& paths) {
+void refuse_same_outputs(const std::vector<std::string>& named) {
   const auto resolved = [](const std::string& path) {
     std::error_code ignored;
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
@@ -193,6 +213,8 @@ void refuse_same_outputs(const std::vector<std::string>& paths) {
         std::filesystem::exists(a, ignored) && !std::filesystem::is_regular_file(a, ignored);
     return !special && resolved(a) == resolved(b);
   };
+  std::vector<std::string> paths = named;
+  std::replace(paths.begin(), paths.end(), std::string("/dev/stdout"), std::string("-"));
   for (size_t i = 0; i < paths.size(); ++i) {
     for (size_t j = i + 1; j < paths.size(); ++j) {
       if (!paths[i].empty() && !paths[j].empty() &&
