@@ -54,6 +54,7 @@ class ToolApp : public CLI::App {
   CLI::Option* add_choice(const std::string& names, T& target, std::vector<Choice<T>> choices,
                           const std::string& help) {
     std::vector<std::string_view> words;
+    words.reserve(choices.size());
     for (const Choice<T>& choice : choices) {
       words.push_back(choice.name);
     }
