@@ -2,7 +2,7 @@
 # Builds the fuzz preset and runs every libFuzzer target for SECONDS.
 #   scripts/fuzz.sh SECONDS [NAME...]        NAME: fuzz_npy, ... (default: all)
 # Starts from small seeds that tests/fuzz/make_seeds.py writes. A finding leaves its input in
-# build/fuzz/work/NAME/ and the exit code 1. The last line states the counts.
+# build/fuzz/scratch/NAME/ and the exit code 1. The last line states the counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [[ "${1:-}" =~ ^[1-9][0-9]*$ ]] || { echo "usage: scripts/fuzz.sh SECONDS [NAME...]" >&2; exit 2; }
@@ -22,7 +22,7 @@ cmake --build --preset fuzz -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" --targe
 python3 tests/fuzz/make_seeds.py "$build/seeds"
 passed=0 failed=0
 for name in "${names[@]}"; do
-  work=$build/work/$name
+  work=$build/scratch/$name
   mkdir -p "$work/corpus"
   echo "== $name for $seconds s"
   # -timeout: one input; the memory limits catch sizes that are believed before they are checked.
