@@ -17,7 +17,12 @@ int run(const attn::BenchOptions& options, const cli::CommonOptions& common) {
   attn::check_bench_options(options);
   attn::prepare_opencl_environment();
   base::OutputFile out(options.output);  // an unwritable path ends the run before it measures
-  const attn::BenchResult result = attn::run_bench(options, common);
+  cli::ProgressReport progress(common.progress);
+  const attn::BenchResult result = attn::run_bench(options, common, progress.callback());
+  progress.clear();
+  attn::log_device(result.device);
+  spdlog::info("kernel {}, first call {:.3f} ms wall, {} rows checked", result.kernel,
+               result.first_call_ms, result.checked_rows);
   if (!result.check.passed) {
     spdlog::error("{}: the result is wrong: {}", attn::device_label(result.device),
                   attn::comparison_text(result.check));

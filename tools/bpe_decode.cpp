@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "cli/documents.h"
 #include "cli/id_format.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
@@ -104,7 +105,7 @@ class DecodeSink : public cli::IdSink {
   std::string text_;
 };
 
-int run(Options& options) {
+int run(Options& options, const cli::CommonOptions& common) {
   if (options.files.empty()) {
     options.files.push_back("-");
   }
@@ -118,14 +119,25 @@ int run(Options& options) {
   const text::BpeTokenizer tokenizer = cli::load_tokenizer(options.tokenizer, reads_stdin);
   base::OutputFile out(options.output);
   DecodeSink sink(tokenizer, options, out);
+  cli::ProgressReport progress(common.progress);
+  const base::ProgressFn report = progress.callback();
+  const uint64_t total_bytes = cli::total_file_bytes(options.files);
+  uint64_t read_bytes = 0;
+  const auto on_read = [&](uint64_t bytes) {
+    read_bytes += bytes;
+    if (report) {
+      report({"decode", "bytes", read_bytes, total_bytes});
+    }
+  };
   try {
     for (const std::string& path : options.files) {
-      cli::read_ids(path, options.format, sink);
+      cli::read_ids(path, options.format, sink, on_read);
     }
   } catch (const base::FormatError&) {
     out.flush();  // on standard output exactly the documents before the bad one appear
     throw;
   }
+  progress.clear();
   out.commit();
   return 0;
 }
@@ -136,5 +148,6 @@ int main(int argc, char** argv) {
   Options options;
   cli::ToolApp app("bpe-decode", "Turns token ids into the bytes they stand for.");
   declare(app, options);
-  return cli::run_tool(argc, argv, app, [&](const cli::CommonOptions&) { return run(options); });
+  return cli::run_tool(argc, argv, app,
+                       [&](const cli::CommonOptions& common) { return run(options, common); });
 }

@@ -146,8 +146,8 @@ Operands read_operands(const AttentionInputs& inputs, const AttentionProblem& pr
 
 }  // namespace
 
-ReferenceOutputs attention_reference(const AttentionInputs& inputs,
-                                     const AttentionOptions& options) {
+ReferenceOutputs attention_reference(const AttentionInputs& inputs, const AttentionOptions& options,
+                                     const base::ProgressFn& progress) {
   const AttentionProblem problem = make_attention_problem(inputs, options, FloatTypes::kUpToF64);
   ReferenceOutputs outputs;
   const Operands x = read_operands(inputs, problem, outputs);
@@ -179,6 +179,10 @@ ReferenceOutputs attention_reference(const AttentionInputs& inputs,
           const std::vector<double>& from = stage_of(row, problem.scores);
           std::copy(from.begin(), from.end(),
                     outputs.scores.as<double>().data() + row_index * keys);
+        }
+        if (progress) {
+          progress({"reference", "rows", row_index + 1,
+                    static_cast<uint64_t>(outputs.lse.count())});
         }
       }
     }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/progress.h"
 #include "core/host_tensor.h"
 #include "nn/attention.h"
 
@@ -20,9 +21,9 @@ struct ReferenceOutputs {
 
 // Takes tensors of any queue (device tensors are copied out), f64 q, k and v too. Same errors as
 // attention().
-// O(B H Tq Tk (D + Dv)) time in double.
-ReferenceOutputs attention_reference(const AttentionInputs& inputs,
-                                     const AttentionOptions& options);
+// O(B H Tq Tk (D + Dv)) time in double; `progress` is told after each row of y.
+ReferenceOutputs attention_reference(const AttentionInputs& inputs, const AttentionOptions& options,
+                                     const base::ProgressFn& progress = {});
 
 }  // namespace netcl::nn
 

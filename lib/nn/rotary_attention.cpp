@@ -257,7 +257,8 @@ Tensor RotaryAttention::forward(const Tensor& x) const {
 
 RotaryAttentionReference RotaryAttention::reference(const HostTensor& x,
                                                     const AttentionOptions& options,
-                                                    const std::vector<int64_t>& positions) const {
+                                                    const std::vector<int64_t>& positions,
+                                                    const base::ProgressFn& progress) const {
   const Shape shape = batch_shape(x.shape(), sizes_.dim);
   if (positions.empty()) {
     check_length(shape[1], sizes_.max_seq_len);
@@ -296,7 +297,7 @@ RotaryAttentionReference RotaryAttention::reference(const HostTensor& x,
        std::nullopt,
        std::nullopt,
        {}},
-      attention_call);
+      attention_call, progress);
   const HostTensor rows =
       result.attention.y.reshaped({shape[0], shape[1], sizes_.n_heads * config_.head_dim});
   result.y = project_rows("o_proj", rows).reshaped(x.shape());

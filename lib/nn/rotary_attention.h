@@ -119,7 +119,8 @@ class RotaryAttention {
 
   // The oracle: run() in double, from the same weights. O(B S dim^2 + B H S^2 D) on one thread.
   RotaryAttentionReference reference(const core::HostTensor& x, const AttentionOptions& options,
-                                     const std::vector<int64_t>& positions = {}) const;
+                                     const std::vector<int64_t>& positions = {},
+                                     const base::ProgressFn& progress = {}) const;
   core::HostTensor reference_forward(const core::HostTensor& x) const;
 
   const RotaryAttentionSizes& sizes() const { return sizes_; }

@@ -45,14 +45,15 @@ PassOutputs run_stage(const AttentionPass& pass, ScoreStage stage, bool unscaled
 }  // namespace
 
 PassOutputs run_pass(const AttentionPass& pass, const nn::AttentionOptions& options,
-                     RunTimes* times) {
+                     RunTimes* times, const base::ProgressFn& progress) {
   RunTimes ignored;
   RunTimes& taken = times == nullptr ? ignored : *times;
   const core::Queue& queue = pass.inputs.q.queue();
   PassOutputs outputs;
   if (pass.reference) {
     std::optional<nn::ReferenceOutputs> exact;
-    taken = timed_run(queue, [&] { exact = nn::attention_reference(pass.inputs, options); });
+    taken =
+        timed_run(queue, [&] { exact = nn::attention_reference(pass.inputs, options, progress); });
     taken.kernel = "reference";
     outputs.y = std::move(exact->y);
     if (options.want_lse) {

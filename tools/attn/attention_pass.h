@@ -11,6 +11,7 @@
 #include "attn/explain.h"
 #include "attn/heatmap.h"
 #include "attn/timed_run.h"
+#include "base/progress.h"
 #include "core/host_tensor.h"
 #include "nn/attention.h"
 #include "nn/attention_problem.h"
@@ -34,7 +35,7 @@ struct PassOutputs {
 // Runs the call with `options` in place of the pass's own and copies the results out. `times`,
 // where not null, gets those of the computation alone.
 PassOutputs run_pass(const AttentionPass& pass, const nn::AttentionOptions& options,
-                     RunTimes* times = nullptr);
+                     RunTimes* times = nullptr, const base::ProgressFn& progress = {});
 
 // Scores of one stage, [batch, heads, q_len, kv_len].
 core::HostTensor scores_at(const AttentionPass& pass, nn::ScoreStage stage);

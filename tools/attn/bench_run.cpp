@@ -126,7 +126,7 @@ Comparison check_row(const AttentionShape& shape, const std::array<HostTensor, 4
 }
 
 void check_result(const BenchOptions& options, const BenchCall& call, const HostTensor& y,
-                  BenchResult& result) {
+                  const base::ProgressFn& progress, BenchResult& result) {
   const AttentionShape& shape = result.shape;
   const core::Queue host = core::DeviceManager::open("host", {}).queue;
   const std::array<HostTensor, 4> qkvy = {call.inputs.q.to_host(), call.inputs.k.to_host(),
@@ -135,6 +135,7 @@ void check_result(const BenchOptions& options, const BenchCall& call, const Host
   const std::vector<int64_t> rows =
       rows_to_check(shape.batch * shape.heads * shape.q_len, options.seed);
   result.checked_rows = static_cast<int64_t>(rows.size());
+  uint64_t checked = 0;
   for (const int64_t row : rows) {
     Comparison comparison = check_row(shape, qkvy, row, scale, host);
     if (!comparison.passed) {
@@ -143,11 +144,14 @@ void check_result(const BenchOptions& options, const BenchCall& call, const Host
       return;
     }
     result.check.max_abs_error = std::max(result.check.max_abs_error, comparison.max_abs_error);
+    if (progress) {
+      progress({"check", "rows", ++checked, rows.size()});
+    }
   }
 }
 
 void measure(const BenchOptions& options, const BenchCall& call, const core::Queue& queue,
-             BenchResult& result) {
+             const base::ProgressFn& progress, BenchResult& result) {
   std::optional<nn::AttentionOutputs> outputs;
   const auto once = [&] {
     outputs.reset();  // the previous result's memory is free for the next
@@ -164,6 +168,9 @@ void measure(const BenchOptions& options, const BenchCall& call, const core::Que
     wall.push_back(times.wall_ms);
     device.push_back(times.device_ms);
     total_ms += times.wall_ms;
+    if (progress) {
+      progress({"measure", "calls", wall.size(), std::max<uint64_t>(options.repeats, wall.size())});
+    }
   }
   result.wall = summarize(std::move(wall));
   result.device_time = summarize(std::move(device));
@@ -195,7 +202,8 @@ void check_bench_memory(const AttentionShape& shape, const core::DeviceInfo& dev
   }
 }
 
-BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& common) {
+BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& common,
+                      const base::ProgressFn& progress) {
   const core::Device device = open_device(options.device, options.kernel, common);
   BenchResult result;
   result.device = device.info;
@@ -211,10 +219,10 @@ BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& com
         timed_run(device.queue, [&] { first = nn::attention(call.inputs, call.options); });
     result.first_call_ms = times.wall_ms;
     result.kernel = times.kernel;
-    check_result(options, call, first->y.to_host(), result);
+    check_result(options, call, first->y.to_host(), progress, result);
   }
   if (result.check.passed) {
-    measure(options, call, device.queue, result);
+    measure(options, call, device.queue, progress, result);
   }
   return result;
 }

@@ -27,7 +27,9 @@ struct BenchResult {
 
 // Throws DeviceError when the tensors do not fit the device, with wanted and allowed bytes, before
 // anything is allocated. The result's check may have failed, and then nothing was measured.
-BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& common);
+// `progress` is told checked rows, then measured calls.
+BenchResult run_bench(const BenchOptions& options, const cli::CommonOptions& common,
+                      const base::ProgressFn& progress);
 
 // Throws DeviceError unless every tensor fits one buffer of the device and all of them its memory.
 void check_bench_memory(const AttentionShape& shape, const core::DeviceInfo& device);

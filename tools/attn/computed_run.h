@@ -25,11 +25,14 @@ struct ComputedRun {
   std::optional<nn::RotaryAttention> module;
 };
 
-// --q --k --v. Refuses what can be refused before it opens a device.
-ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& common);
+// --q --k --v. Refuses what can be refused before it opens a device. `progress` is told rows of the
+// double-precision engine, which takes longest.
+ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& common,
+                        const base::ProgressFn& progress);
 
 // --x and --ids through a rotary attention module.
-ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& common);
+ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& common,
+                           const base::ProgressFn& progress);
 
 // Throws UsageError when the result cannot be written in the form that was asked for.
 void check_result_type(const RunOptions& options, core::DType y_type);

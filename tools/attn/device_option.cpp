@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.h"
 
 namespace netcl::attn {
@@ -67,6 +69,14 @@ std::string device_list() {
     out += "\n";
   }
   return out;
+}
+
+void log_device(const core::DeviceInfo& info) {
+  if (info.platform_index < 0) {
+    spdlog::info("device host, {} threads", info.compute_units);
+  } else {
+    spdlog::info("device {}, driver {}", device_label(info), info.driver_version);
+  }
 }
 
 std::string device_place(const core::DeviceInfo& info) {

@@ -29,6 +29,9 @@ std::string device_label(const core::DeviceInfo& info);
 // "P:D" or "host".
 std::string device_place(const core::DeviceInfo& info);
 
+// With -v: which device it is, and its driver.
+void log_device(const core::DeviceInfo& info);
+
 }  // namespace netcl::attn
 
 #endif  // NETCL_TOOLS_ATTN_DEVICE_OPTION_H_

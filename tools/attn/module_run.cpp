@@ -147,11 +147,11 @@ AttentionPass inner_pass(const nn::RotaryAttention& module, const core::Tensor& 
 }
 
 Comparison check_module(const ComputedRun& computed, const core::Tensor& x,
-                        const ModuleInput& input) {
+                        const ModuleInput& input, const base::ProgressFn& progress) {
   nn::AttentionOptions plain = computed.pass.options;
   plain.kernel = "auto";
-  const HostTensor exact =
-      computed.module->reference(x.to_host(), plain, input.positions).y.reshaped(x.shape());
+  const HostTensor exact = computed.module->reference(x.to_host(), plain, input.positions, progress)
+                               .y.reshaped(x.shape());
   const HostTensor q = computed.pass.inputs.q.to_host();
   const HostTensor k = computed.pass.inputs.k.to_host();
   BoundInputs bound;
@@ -164,7 +164,7 @@ Comparison check_module(const ComputedRun& computed, const core::Tensor& x,
 }
 
 void compute_y(const RunOptions& options, const core::Tensor& x, const ModuleInput& input,
-               ComputedRun& computed) {
+               const base::ProgressFn& progress, ComputedRun& computed) {
   const nn::RotaryAttention& module = *computed.module;
   nn::AttentionOptions wanted = computed.pass.options;
   wanted.want_lse = !options.lse.empty();
@@ -172,8 +172,9 @@ void compute_y(const RunOptions& options, const core::Tensor& x, const ModuleInp
   if (options.uses_reference()) {
     std::optional<nn::RotaryAttentionReference> exact;
     const HostTensor host_x = x.to_host();
-    times = timed_run(module.queue(),
-                      [&] { exact = module.reference(host_x, wanted, input.positions); });
+    times = timed_run(module.queue(), [&] {
+      exact = module.reference(host_x, wanted, input.positions, progress);
+    });
     times.kernel = "reference";
     computed.y = exact->y.to(x.dtype()).reshaped(x.shape());
     if (wanted.want_lse) {
@@ -191,7 +192,8 @@ void compute_y(const RunOptions& options, const core::Tensor& x, const ModuleInp
 
 }  // namespace
 
-ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& common) {
+ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& common,
+                           const base::ProgressFn& progress) {
   const ModuleInput input = load_module_input(options);
   if (!options.heatmap.empty()) {
     check_heatmap_size(input.batch, input.len, input.len);
@@ -216,7 +218,7 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
       {},
       {},
       module};
-  compute_y(options, x, input, computed);
+  compute_y(options, x, input, progress, computed);
   RunReport& report = computed.report;
   report.device = device.info;
   report.q_dtype = x.dtype();
@@ -229,7 +231,7 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
     report.vocab_size = static_cast<int64_t>(options.vocab_size);
   }
   if (options.check) {
-    report.check = check_module(computed, x, input);
+    report.check = check_module(computed, x, input, progress);
   }
   return computed;
 }

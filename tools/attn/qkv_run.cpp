@@ -33,11 +33,12 @@ double rotation_rounding(const QkvCall& call) {
   return half_ulp(call.q.dtype()) + half_ulp(call.k.dtype());
 }
 
-Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue& host) {
+Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue& host,
+                     const base::ProgressFn& progress) {
   nn::AttentionOptions plain = call.options;
   plain.kernel = "auto";
   const nn::AttentionInputs exact = upload(call, host, true);
-  const nn::ReferenceOutputs reference = nn::attention_reference(exact, plain);
+  const nn::ReferenceOutputs reference = nn::attention_reference(exact, plain, progress);
   BoundInputs bound;
   bound.q = &call.q;
   bound.k = &call.k;
@@ -62,7 +63,8 @@ void check_result_type(const RunOptions& options, DType y_type) {
   }
 }
 
-ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& common) {
+ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& common,
+                        const base::ProgressFn& progress) {
   const QkvCall call = load_qkv_call(options);
   check_result_type(options, call.q.dtype());
   check_sizes(options, call.problem);
@@ -81,7 +83,7 @@ ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& com
   nn::AttentionOptions wanted = pass.options;
   wanted.want_lse = !options.lse.empty();
   RunReport& report = computed.report;
-  const PassOutputs outputs = run_pass(pass, wanted, &report.times);
+  const PassOutputs outputs = run_pass(pass, wanted, &report.times, progress);
   computed.y = outputs.y.to(call.q.dtype());
   if (outputs.lse.has_value()) {
     computed.lse = outputs.lse->to(DType::kF32);
@@ -94,7 +96,7 @@ ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& com
     report.rope_theta = call.rotation->table.theta;
   }
   if (options.check) {
-    report.check = check_qkv(call, computed.y, open_device("host", "auto", common).queue);
+    report.check = check_qkv(call, computed.y, open_device("host", "auto", common).queue, progress);
   }
   return computed;
 }

@@ -70,7 +70,7 @@ std::string draw_heatmap(const RunOptions& options, const ComputedRun& computed,
 
 void log_run(const ComputedRun& computed) {
   const RunReport& report = computed.report;
-  spdlog::info("device {}, driver {}", device_label(report.device), report.device.driver_version);
+  log_device(report.device);
   spdlog::info("kernel {}, {:.3f} ms on the device, {:.3f} ms wall", report.times.kernel,
                report.times.device_ms, report.times.wall_ms);
   if (report.rope_theta.has_value()) {
@@ -116,8 +116,11 @@ int run_session(const RunOptions& options, const cli::CommonOptions& common) {
   }
   const std::vector<std::string> token_texts =
       options.labels.empty() ? std::vector<std::string>() : read_labels(options.labels);
-  const ComputedRun computed =
-      options.is_module_run() ? compute_module(options, common) : compute_qkv(options, common);
+  cli::ProgressReport progress(common.progress);
+  const ComputedRun computed = options.is_module_run()
+                                   ? compute_module(options, common, progress.callback())
+                                   : compute_qkv(options, common, progress.callback());
+  progress.clear();
   log_run(computed);
   if (computed.report.check.has_value()) {
     const Comparison& check = *computed.report.check;

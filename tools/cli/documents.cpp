@@ -63,6 +63,19 @@ std::vector<std::string> list_inputs(const DocumentOptions& options) {
 
 }  // namespace
 
+uint64_t total_file_bytes(const std::vector<std::string>& files) {
+  uint64_t total = 0;
+  for (const std::string& path : files) {
+    struct stat status {};
+    if ((is_stdin(path) ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) != 0 ||
+        !S_ISREG(status.st_mode)) {
+      return 0;
+    }
+    total += static_cast<uint64_t>(status.st_size);
+  }
+  return total;
+}
+
 void add_document_options(ToolApp& app, DocumentOptions& options, const std::string& files_help) {
   app.take_files(options.files, "[FILES...]", files_help);
   app.add_switch("--lines", options.lines, "Each line is a document")->group("Input");
@@ -110,16 +123,7 @@ DocumentReader::DocumentReader(DocumentOptions options) : options_(std::move(opt
           : options_.lines ? DocumentUnit::kLine
                            : DocumentUnit::kFile;
   options_.files = list_inputs(options_);
-  for (const std::string& path : options_.files) {
-    if (!is_regular(path)) {
-      total_bytes_ = 0;
-      break;
-    }
-    struct stat status {};
-    if ((is_stdin(path) ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) == 0) {
-      total_bytes_ += static_cast<uint64_t>(status.st_size);
-    }
-  }
+  total_bytes_ = total_file_bytes(options_.files);
 }
 
 bool DocumentReader::reads_stdin() const {

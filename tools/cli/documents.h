@@ -48,6 +48,9 @@ struct DocumentBatch {
   bool interactive = false;
 };
 
+// Sum of the files' sizes, standard input's ("-") with them; 0 when one is no regular file (a pipe).
+uint64_t total_file_bytes(const std::vector<std::string>& files);
+
 class DocumentReader {
  public:
   // Checks the options and lists directories. Throws UsageError for options that exclude each

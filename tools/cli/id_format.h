@@ -68,7 +68,9 @@ class IdSink {
 // the first byte that is no blank ('[' json, '{' jsonl, 0x93 npy), else it is text; raw u16 and u32
 // are never guessed. Text, JSON lines and raw numbers are handed on as they arrive. Throws IoError
 // and FormatError; messages name the place, and a bad id with its position in the document.
-void read_ids(const std::string& path, IdFormat format, IdSink& sink);
+// `on_read`, which may be empty, gets the number of bytes of each read.
+void read_ids(const std::string& path, IdFormat format, IdSink& sink,
+              const std::function<void(uint64_t)>& on_read = {});
 
 }  // namespace netcl::cli
 

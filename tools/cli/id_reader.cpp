@@ -29,7 +29,8 @@ bool is_blank(char c) {
 // Bytes of the input as they arrive; the first ones can be looked at before the format is known.
 class ByteSource {
  public:
-  explicit ByteSource(const std::string& path) : reader_(path) {}
+  ByteSource(const std::string& path, const std::function<void(uint64_t)>& on_read)
+      : reader_(path), on_read_(on_read) {}
   const std::string& where() const { return reader_.path(); }
 
   // The next bytes, empty at the end.
@@ -40,7 +41,7 @@ class ByteSource {
       return current_;
     }
     current_.resize(kChunkBytes);
-    current_.resize(reader_.read({current_.data(), current_.size()}));
+    current_.resize(read({current_.data(), current_.size()}));
     return current_;
   }
   // The first byte that is no blank, which stays to be read; '\0' when there is none.
@@ -52,7 +53,7 @@ class ByteSource {
       }
       const size_t used = pending_.size();
       pending_.resize(used + kChunkBytes);
-      const size_t got = reader_.read({pending_.data() + used, kChunkBytes});
+      const size_t got = read({pending_.data() + used, kChunkBytes});
       pending_.resize(used + got);
       if (got == 0) {
         return '\0';
@@ -69,7 +70,16 @@ class ByteSource {
   }
 
  private:
+  size_t read(std::span<char> bytes) {
+    const size_t got = reader_.read(bytes);
+    if (on_read_) {
+      on_read_(got);
+    }
+    return got;
+  }
+
   base::ChunkReader reader_;
+  const std::function<void(uint64_t)>& on_read_;
   std::string pending_;
   std::string current_;
 };
@@ -294,8 +304,9 @@ IdFormat guess_format(ByteSource& source, const std::string& path) {
 
 }  // namespace
 
-void read_ids(const std::string& path, IdFormat format, IdSink& sink) {
-  ByteSource source(path);
+void read_ids(const std::string& path, IdFormat format, IdSink& sink,
+              const std::function<void(uint64_t)>& on_read) {
+  ByteSource source(path, on_read);
   if (format == IdFormat::kAuto) {
     format = guess_format(source, path);
   }

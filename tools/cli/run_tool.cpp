@@ -76,10 +76,9 @@ void install_logger(const std::string& tool_name) {
 }
 
 void apply_verbosity(const CommonOptions& common) {
-  spdlog::set_level(common.quiet            ? spdlog::level::err
-                    : common.verbosity == 0 ? spdlog::level::warn
-                    : common.verbosity == 1 ? spdlog::level::info
-                                            : spdlog::level::debug);
+  spdlog::set_level(common.quiet     ? spdlog::level::err
+                    : common.verbose ? spdlog::level::info
+                                     : spdlog::level::warn);
 }
 
 // A file name may hold anything; a message stays one line without control bytes. Build logs of a
@@ -129,9 +128,7 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
                         const std::string& version) {
   app.set_help_flag("-h,--help", "Print this help and exit")->group("Common options");
   app.add_switch("-q,--quiet", common.quiet, "No warnings, errors alone")->group("Common options");
-  app.add_flag("-v,--verbose", common.verbosity, "Facts about the run; twice for details")
-      ->disable_flag_override()
-      ->group("Common options");
+  app.add_switch("-v,--verbose", common.verbose, "Facts about the run")->group("Common options");
   app.add_integer("--threads", thread_count, 1, kMaxThreads,
                   "Use at most N threads, 1 to 4096; default: all cores")
       ->group("Common options");

@@ -21,7 +21,7 @@ namespace netcl::cli {
 // Options of every tool.
 struct CommonOptions {
   bool quiet = false;       // -q: errors alone
-  int verbosity = 0;        // number of -v: 1 facts, 2 details
+  bool verbose = false;     // -v: facts about the run
   size_t thread_count = 0;  // --threads; 0 = all cores
   ProgressMode progress = ProgressMode::kAuto;
 };
