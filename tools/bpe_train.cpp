@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bpe-train: learns a byte-level BPE tokenizer from text.
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -177,7 +178,12 @@ int run(Options& options, const cli::CommonOptions& common) {
                          text::kMaxIdCount, "--vocab-size");
   text::BpeTrainer trainer(options.trainer);
   cli::DocumentReader reader(options.documents);
+  // An unwritable path ends the run before it learns.
   base::OutputFile out(options.output);
+  std::optional<base::OutputFile> report_out;
+  if (!options.report_path.empty()) {
+    report_out.emplace(options.report_path);
+  }
   cli::ProgressReport progress(common.progress);
   const base::ProgressFn report = progress.callback();
 
@@ -206,8 +212,15 @@ int run(Options& options, const cli::CommonOptions& common) {
   spdlog::info("{} documents, {} bytes, {} distinct pieces, {} merges, {} tokens",
                result.report.documents, result.report.bytes, result.report.distinct_pre_tokens,
                result.report.merges, result.tokenizer.vocab_size());
-  if (!options.report_path.empty()) {
-    base::write_file(options.report_path, cli::train_report_json(result, options.trainer, times));
+  if (result.report.stopped != text::StopReason::kVocabSize) {
+    spdlog::warn("{} tokens of {}: {}", result.tokenizer.vocab_size(), options.trainer.vocab_size,
+                 result.report.stopped == text::StopReason::kNoPairs
+                     ? "no pair is left to merge; give more text or a smaller --vocab-size"
+                     : "the pairs that are left occur less often than --min-frequency");
+  }
+  if (report_out) {
+    report_out->write(cli::train_report_json(result, options.trainer, times));
+    report_out->commit();
   }
   out.commit();
   return 0;

@@ -70,7 +70,7 @@ Kernel Kernel::get(const Queue& queue, std::string_view file, std::string_view f
 Kernel& Kernel::arg(const Tensor& tensor) {
   NETCL_CHECK(tensor.queue() == state_->queue);
   const cl_mem buffer = tensor.storage().buffer();
-  state_->set_arg(sizeof buffer, &buffer);
+  state_->set_arg(sizeof(cl_mem), &buffer);
   state_->tensors.push_back(tensor);
   return *this;
 }
@@ -83,7 +83,7 @@ Kernel& Kernel::arg(LocalMemory memory) {
 
 Kernel& Kernel::null_arg() {
   const cl_mem buffer = nullptr;
-  state_->set_arg(sizeof buffer, &buffer);
+  state_->set_arg(sizeof(cl_mem), &buffer);
   return *this;
 }
 

@@ -76,7 +76,7 @@ std::string build_options(const KernelMacros& macros, const std::string& extra) 
   std::string options = "-cl-std=CL1.2";
   for (const auto& [name, value] : macros) {
     NETCL_CHECK(value.find_first_of(" \t\n\"'\\") == std::string::npos);
-    options += " -D" + name + "=" + value;
+    options.append(" -D").append(name).append("=").append(value);
   }
   return extra.empty() ? options : options + " " + extra;
 }

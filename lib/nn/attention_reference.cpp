@@ -181,8 +181,8 @@ ReferenceOutputs attention_reference(const AttentionInputs& inputs, const Attent
                     outputs.scores.as<double>().data() + row_index * keys);
         }
         if (progress) {
-          progress({"reference", "rows", row_index + 1,
-                    static_cast<uint64_t>(outputs.lse.count())});
+          progress(
+              {"reference", "rows", row_index + 1, static_cast<uint64_t>(outputs.lse.count())});
         }
       }
     }

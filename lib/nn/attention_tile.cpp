@@ -13,7 +13,7 @@ namespace {
 #define NETCL_TILE_INLINE [[gnu::always_inline]] inline
 
 // kLanes floats that the compiler keeps in one register.
-template <int kLanes>
+template <int64_t kLanes>
 struct Vector {
   typedef float Type __attribute__((vector_size(kLanes * sizeof(float))));
 };
@@ -47,7 +47,7 @@ NETCL_TILE_INLINE float exp_polynomial(float x) {
 }
 
 // s of kRows rows and kColumns * kLanes keys, held in registers while d runs.
-template <int kLanes, int kRows, int kColumns>
+template <int64_t kLanes, int64_t kRows, int64_t kColumns>
 NETCL_TILE_INLINE void score_block(const float* q, int64_t head_dim, const float* kt, float scale,
                                    float* s) {
   using V = typename Vector<kLanes>::Type;
@@ -55,29 +55,29 @@ NETCL_TILE_INLINE void score_block(const float* q, int64_t head_dim, const float
   for (int64_t d = 0; d < head_dim; ++d) {
     V keys[kColumns];
 #pragma GCC unroll 4
-    for (int c = 0; c < kColumns; ++c) {
+    for (int64_t c = 0; c < kColumns; ++c) {
       std::memcpy(&keys[c], kt + d * kTileKeys + c * kLanes, sizeof(V));
     }
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-      for (int c = 0; c < kColumns; ++c) {
+      for (int64_t c = 0; c < kColumns; ++c) {
         sums[r][c] += q[r * head_dim + d] * keys[c];
       }
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kColumns; ++c) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
       const V scaled = sums[r][c] * scale;
       std::memcpy(s + r * kTileKeys + c * kLanes, &scaled, sizeof(V));
     }
   }
 }
 
-template <int kLanes>
+template <int64_t kLanes>
 NETCL_TILE_INLINE void score_tile(const float* q, int64_t rows, int64_t head_dim, const float* kt,
                                   int64_t keys, float scale, float* s) {
-  constexpr int kColumns = 2;
+  constexpr int64_t kColumns = 2;
   static_assert(kTileKeysStep % (kColumns * kLanes) == 0);
   const int64_t columns = (keys + kTileKeysStep - 1) / kTileKeysStep * kTileKeysStep;
   for (int64_t j = 0; j < columns; j += kColumns * kLanes) {
@@ -134,13 +134,13 @@ NETCL_TILE_INLINE void softmax_tile(float* s, int64_t rows, float* highest, floa
   }
 }
 
-template <int kLanes, int kRows, int kColumns>
+template <int64_t kLanes, int64_t kRows, int64_t kColumns>
 NETCL_TILE_INLINE void accumulate_block(const float* p, const float* keep, const float* v,
                                         int64_t keys, int64_t width, float* acc) {
   using V = typename Vector<kLanes>::Type;
   V sums[kRows][kColumns];
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kColumns; ++c) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
       std::memcpy(&sums[r][c], acc + r * width + c * kLanes, sizeof(V));
       sums[r][c] *= keep[r];
     }
@@ -148,28 +148,28 @@ NETCL_TILE_INLINE void accumulate_block(const float* p, const float* keep, const
   for (int64_t j = 0; j < keys; ++j) {
     V values[kColumns];
 #pragma GCC unroll 4
-    for (int c = 0; c < kColumns; ++c) {
+    for (int64_t c = 0; c < kColumns; ++c) {
       std::memcpy(&values[c], v + j * width + c * kLanes, sizeof(V));
     }
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-      for (int c = 0; c < kColumns; ++c) {
+      for (int64_t c = 0; c < kColumns; ++c) {
         sums[r][c] += p[r * kTileKeys + j] * values[c];
       }
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kColumns; ++c) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
       std::memcpy(acc + r * width + c * kLanes, &sums[r][c], sizeof(V));
     }
   }
 }
 
-template <int kLanes>
+template <int64_t kLanes>
 NETCL_TILE_INLINE void accumulate_tile(const float* p, int64_t rows, const float* keep,
                                        const float* v, int64_t keys, int64_t width, float* acc) {
-  constexpr int kColumns = 2;
+  constexpr int64_t kColumns = 2;
   static_assert(kTileWidthAlign % (kColumns * kLanes) == 0);
   for (int64_t c = 0; c < width; c += kColumns * kLanes) {
     int64_t r = 0;
@@ -184,7 +184,8 @@ NETCL_TILE_INLINE void accumulate_tile(const float* p, int64_t rows, const float
   }
 }
 
-// The three functions for one instruction set.
+// The three functions for one instruction set. An attribute takes no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define NETCL_TILE_VARIANT(NAME, LANES, TARGET)                                                  \
   TARGET void score_##NAME(const float* q, int64_t rows, int64_t head_dim, const float* kt,      \
                            int64_t keys, float scale, float* s) {                                \
@@ -204,6 +205,7 @@ NETCL_TILE_VARIANT(baseline, 4, )
 NETCL_TILE_VARIANT(avx2, 8, __attribute__((target("avx2,fma"))))
 NETCL_TILE_VARIANT(avx512, 16, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma"))))
 #endif
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace
 

@@ -112,8 +112,7 @@ Tensor embedding(const Tensor& table, const HostTensor& ids) {
     throw base::FormatError("embedding: ids " + ids.shape().text() + " have too many axes");
   }
   dims.push_back(dim);
-  const Tensor out =
-      Tensor::empty(table.queue(), table.dtype(), Shape(std::span<const int64_t>(dims)));
+  Tensor out = Tensor::empty(table.queue(), table.dtype(), Shape(std::span<const int64_t>(dims)));
   if (out.count() == 0) {
     return out;
   }

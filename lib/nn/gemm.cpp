@@ -74,9 +74,9 @@ std::string GemmPlan::text() const {
 }
 
 std::vector<GemmPlan> gemm_plans(const core::DeviceInfo& device, int64_t m, int64_t n) {
-  const PanelSizes kLarge{96, 256, 16, 4};   // few copies of B
-  const PanelSizes kNarrow{96, 256, 16, 1};  // more groups
-  const PanelSizes kSmall{24, 64, 4, 1};     // 11.5 KiB of local memory
+  const PanelSizes large_panel{96, 256, 16, 4};   // few copies of B
+  const PanelSizes narrow_panel{96, 256, 16, 1};  // more groups
+  const PanelSizes small_panel{24, 64, 4, 1};     // 11.5 KiB of local memory
   std::vector<GemmPlan> wide;
   if (m > 16) {
     wide.push_back(wide_plan(64, 64));
@@ -85,13 +85,13 @@ std::vector<GemmPlan> gemm_plans(const core::DeviceInfo& device, int64_t m, int6
   wide.push_back(wide_plan(16, 16));
 
   std::vector<GemmPlan> panel;
-  const GemmPlan large = panel_plan(kLarge);
+  const GemmPlan large = panel_plan(large_panel);
   const int64_t large_groups = tiles(m, large.tile_m) * tiles(n, large.tile_n);
   if (large_groups >= 2 * static_cast<int64_t>(device.compute_units)) {
     panel.push_back(large);
   }
-  panel.push_back(panel_plan(kNarrow));
-  panel.push_back(panel_plan(kSmall));
+  panel.push_back(panel_plan(narrow_panel));
+  panel.push_back(panel_plan(small_panel));
 
   const bool runs_items_as_vectors = device.kind == core::DeviceKind::kCpu;
   const std::vector<GemmPlan>& first = runs_items_as_vectors ? panel : wide;

@@ -158,7 +158,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>
     check_storage("bias", bias->dtype());
   }
   const bool out_in = options.layout == WeightLayout::kOutIn;
-  const Tensor y = Tensor::empty(x.queue(), y_dtype, sizes.y_shape);
+  Tensor y = Tensor::empty(x.queue(), y_dtype, sizes.y_shape);
   if (!x.queue().is_host()) {
     run_gemm({y, x, weight, bias, out_in, sizes.rows, sizes.out, sizes.in});
     return y;

@@ -79,7 +79,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& gamma, double eps) {
   check_storage("x", x.dtype());
   check_storage("gamma", gamma.dtype());
   const auto dim = static_cast<size_t>(gamma.shape()[0]);
-  const Tensor y = Tensor::empty(x.queue(), x.dtype(), x.shape());
+  Tensor y = Tensor::empty(x.queue(), x.dtype(), x.shape());
   if (x.queue().is_host()) {
     norm_host(x, gamma, rows, dim, static_cast<float>(eps), y);
     return y;

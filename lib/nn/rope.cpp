@@ -228,7 +228,7 @@ core::Tensor apply_rope(const core::Tensor& x, const RopeTable& table, const Rop
     throw UsageError("rope: x and the table are on different queues");
   }
   const RopeProblem problem = make_problem(x.shape(), table.cos().shape(), call);
-  const core::Tensor y = core::Tensor::empty(x.queue(), x.dtype(), x.shape());
+  core::Tensor y = core::Tensor::empty(x.queue(), x.dtype(), x.shape());
   if (x.count() == 0) {
     return y;
   }

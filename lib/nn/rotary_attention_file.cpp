@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/rotary_attention_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "base/error.h"
@@ -219,6 +221,21 @@ void check_scaling(const base::Json& config, const std::string& where) {
   }
 }
 
+// A file without any of these is no description of attention, but some other JSON.
+void require_known_field(const base::Json& config, const std::string& where) {
+  constexpr const char* kFields[] = {
+      "hidden_size",  "num_attention_heads",    "num_key_value_heads", "head_dim",
+      "rope_theta",   "rms_norm_eps",           "rope_scaling",        "partial_rotary_factor",
+      "rope_pairing", "max_position_embeddings"};
+  const bool any = std::any_of(std::begin(kFields), std::end(kFields),
+                               [&](const char* field) { return config.contains(field); });
+  if (!any) {
+    throw base::FormatError(where +
+                            ": none of the fields of a model's config.json is there, such as "
+                            "'hidden_size' and 'num_attention_heads'");
+  }
+}
+
 }  // namespace
 
 std::optional<RopePairing> find_rope_pairing(std::string_view name) {
@@ -237,6 +254,7 @@ RotaryAttentionSettings read_rotary_attention_config(const std::string& path) {
   if (!config.is_object()) {
     throw base::FormatError(where + ": is no JSON object; needed is a model's config.json");
   }
+  require_known_field(config, where);
   RotaryAttentionSettings settings;
   settings.dim = find_count(config, "hidden_size", where);
   settings.n_heads = find_count(config, "num_attention_heads", where);

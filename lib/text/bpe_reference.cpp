@@ -40,6 +40,7 @@ void merge_all(std::vector<std::string>& parts, const RankOf& rank_of) {
 std::vector<uint32_t> ids_of(const ReferenceVocabulary& vocabulary,
                              const std::vector<std::string>& parts) {
   std::vector<uint32_t> ids;
+  ids.reserve(parts.size());
   for (const std::string& part : parts) {
     ids.push_back(vocabulary.at(part));
   }
@@ -87,6 +88,7 @@ ReferenceMerges reference_train(const std::map<std::string, uint64_t>& words,
     id_of[tokens[i]] = options.first_id + i;
   }
   std::vector<std::pair<std::vector<std::string>, uint64_t>> corpus;
+  corpus.reserve(words.size());
   for (const auto& [word, count] : words) {
     corpus.emplace_back(single_bytes(word), count);
   }

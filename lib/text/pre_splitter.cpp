@@ -2,6 +2,7 @@
 #include "text/pre_splitter.h"
 
 #include <array>
+#include <iterator>
 
 #include "base/error.h"
 #include "text/regex_splitter.h"
@@ -73,6 +74,7 @@ class ScannerSplitter final : public PreSplitter {
 const std::vector<std::string_view>& splitter_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> result;
+    result.reserve(std::size(kKnownPatterns));
     for (const KnownPattern& known : kKnownPatterns) {
       result.push_back(known.name);
     }

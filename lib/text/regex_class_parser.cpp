@@ -148,7 +148,7 @@ std::optional<CodePointSet> RegexClassParser::parse_set_escape() {
     in_.seek(backslash + 2);
     return parse_property(backslash, c == 'P');
   }
-  const std::optional<CodePointSet> set = find_escape_class(c, dialect_);
+  std::optional<CodePointSet> set = find_escape_class(c, dialect_);
   if (set) {
     in_.seek(backslash + 2);
   }

@@ -172,9 +172,8 @@ void compute_y(const RunOptions& options, const core::Tensor& x, const ModuleInp
   if (options.uses_reference()) {
     std::optional<nn::RotaryAttentionReference> exact;
     const HostTensor host_x = x.to_host();
-    times = timed_run(module.queue(), [&] {
-      exact = module.reference(host_x, wanted, input.positions, progress);
-    });
+    times = timed_run(module.queue(),
+                      [&] { exact = module.reference(host_x, wanted, input.positions, progress); });
     times.kernel = "reference";
     computed.y = exact->y.to(x.dtype()).reshaped(x.shape());
     if (wanted.want_lse) {

@@ -88,6 +88,18 @@ Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
   return rotation;
 }
 
+std::vector<int64_t> load_offsets(const std::string& argument) {
+  std::vector<int64_t> offsets = load_integers(argument, "--causal-offset");
+  for (const int64_t offset : offsets) {
+    if (offset < -nn::kMaxLength || offset > nn::kMaxLength) {
+      throw FormatError("--causal-offset: " + argument + " holds " + std::to_string(offset) +
+                        "; allowed is " + std::to_string(-nn::kMaxLength) + " to " +
+                        std::to_string(nn::kMaxLength));
+    }
+  }
+  return offsets;
+}
+
 }  // namespace
 
 std::vector<int64_t> load_integers(const std::string& argument, const std::string& option) {
@@ -127,8 +139,8 @@ nn::AttentionOptions make_attention_options(const RunOptions& options) {
   if (!options.causal_offset.empty()) {
     made.alignment = nn::Alignment::kExplicit;
     const std::optional<int64_t> offset = parse_causal_offset(options.causal_offset);
-    made.offsets = offset.has_value() ? std::vector<int64_t>{*offset}
-                                      : load_integers(options.causal_offset, "--causal-offset");
+    made.offsets =
+        offset.has_value() ? std::vector<int64_t>{*offset} : load_offsets(options.causal_offset);
   }
   if (!options.window.empty()) {
     const Window window = parse_window(options.window);

@@ -30,6 +30,28 @@ bool is_regular(const std::string& path) {
   return result == 0 && S_ISREG(status.st_mode);
 }
 
+// All regular files below a directory, sorted.
+std::vector<std::string> list_directory(const std::string& path) {
+  using Walk = std::filesystem::recursive_directory_iterator;
+  std::vector<std::string> files;
+  std::error_code error;
+  std::string at = path;  // where an error happens; the iterator does not tell
+  for (Walk entry(path, error); !error && entry != Walk(); entry.increment(error)) {
+    at = entry->path().string();
+    if (std::filesystem::is_regular_file(entry->symlink_status(error)) && !error) {
+      files.push_back(at);
+    }
+  }
+  if (error) {
+    throw base::IoError(at + ": " + error.message());
+  }
+  if (files.empty()) {
+    throw base::FormatError(path + ": no regular file in this directory");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 // The inputs by name: directories replaced by the regular files below them.
 std::vector<std::string> list_inputs(const DocumentOptions& options) {
   if (options.files.empty()) {
@@ -43,16 +65,7 @@ std::vector<std::string> list_inputs(const DocumentOptions& options) {
       inputs.push_back(path);
       continue;
     }
-    std::vector<std::string> below;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-      if (std::filesystem::is_regular_file(entry.symlink_status())) {
-        below.push_back(entry.path().string());
-      }
-    }
-    if (below.empty()) {
-      throw base::FormatError(path + ": no regular file in this directory");
-    }
-    std::sort(below.begin(), below.end());
+    const std::vector<std::string> below = list_directory(path);
     inputs.insert(inputs.end(), below.begin(), below.end());
   }
   if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
@@ -103,8 +116,9 @@ void refuse_compressed(std::string_view first_bytes, const std::string& path,
                                     {"BZh91AY&SY", "bzip2", "bzip2 -dc"}};
   for (const Kind& kind : kKinds) {
     if (first_bytes.substr(0, kind.magic.size()) == kind.magic) {
-      throw base::FormatError(path + ": is " + kind.name + "-compressed; use '" + kind.command +
-                              " " + path + " | ...'" + override_hint);
+      const std::string pipe = std::string(kind.command) + " " + path + " | ...";
+      throw base::FormatError(path + ": is " + kind.name + "-compressed; use '" + pipe + "'" +
+                              override_hint);
     }
   }
 }

@@ -48,7 +48,8 @@ struct DocumentBatch {
   bool interactive = false;
 };
 
-// Sum of the files' sizes, standard input's ("-") with them; 0 when one is no regular file (a pipe).
+// Sum of the files' sizes, standard input's ("-") with them; 0 when one is no regular file (a
+// pipe).
 uint64_t total_file_bytes(const std::vector<std::string>& files);
 
 class DocumentReader {
