@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz preset and runs every libFuzzer target for SECONDS.
+# Builds the fuzz preset and runs every libFuzzer target for SECONDS, two at a time.
 #   scripts/fuzz.sh SECONDS [NAME...]        NAME: fuzz_npy, ... (default: all)
 # Starts from small seeds that tests/fuzz/make_seeds.py writes. A finding leaves its input in
 # build/fuzz/scratch/NAME/ and the exit code 1. The last line states the counts.
@@ -20,22 +20,24 @@ cmake --preset fuzz >"$build/configure.log" 2>&1 || { cat "$build/configure.log"
 cmake --build --preset fuzz -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" --target "${names[@]}"
 
 python3 tests/fuzz/make_seeds.py "$build/seeds"
-passed=0 failed=0
-for name in "${names[@]}"; do
-  work=$build/scratch/$name
+fuzz_one() {
+  local name=$1 work=$build/scratch/$1
   mkdir -p "$work/corpus"
-  echo "== $name for $seconds s"
   # -timeout: one input; the memory limits catch sizes that are believed before they are checked.
   if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
       -malloc_limit_mb=512 -max_len=8192 -print_final_stats=1 -artifact_prefix="$work/" \
       "$work/corpus" "$build/seeds/$name" >"$work/log" 2>&1; then
-    grep -E 'number_of_executed_units|peak_rss_mb' "$work/log" || true
-    passed=$((passed + 1))
+    echo "$name: ok, $(grep -oE 'number_of_executed_units: [0-9]+' "$work/log" | grep -oE '[0-9]+$') inputs"
   else
     tail -n 60 "$work/log"
-    echo "== $name: finding; input in $work"
-    failed=$((failed + 1))
+    echo "$name: finding; input in $work"
   fi
-done
+}
+export -f fuzz_one
+export build seconds
+results=$build/results
+printf '%s\n' "${names[@]}" | xargs -P 2 -I '{}' bash -c 'fuzz_one {}' | tee "$results"
+passed=$(grep -c '^fuzz_[a-z0-9_]*: ok' "$results" || true)
+failed=$((${#names[@]} - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
