@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "text/bpe_trainer.h"
+#include "text/piece_encoder.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -35,6 +36,10 @@ void check_parts(const TokenizerParts& parts) {
       throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
                         "; a byte-level vocabulary has one for every byte of UTF-8 text");
     }
+  }
+  if (parts.merges.size() >= kMaxIdCount) {
+    throw FormatError(parts.where + ": " + std::to_string(parts.merges.size()) +
+                      " merges; at most " + std::to_string(kMaxIdCount - 1) + " are allowed");
   }
   for (size_t i = 0; i < parts.merges.size(); ++i) {
     const Merge& merge = parts.merges[i];
@@ -65,6 +70,8 @@ class TokenizerState {
   AddedTokenMatcher raw_matcher;
   AddedTokenMatcher normalized_matcher;
   size_t token_count = 0;
+  const PreSplitter* covering_splitter = nullptr;
+  mutable PieceEncoderPool encoders;
   std::array<bool, 256> has_byte{};
   bool has_all_bytes = true;
 };
@@ -72,6 +79,7 @@ class TokenizerState {
 TokenizerState::TokenizerState(TokenizerParts given)
     : parts(std::move(given)),
       encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges) {
+  covering_splitter = parts.pre_tokenizer.covering_splitter();
   uint32_t limit = parts.vocabulary.id_limit();
   for (const auto& [id, bytes] : parts.decode_only) {
     limit = std::max(limit, id + 1);
@@ -113,7 +121,11 @@ class EncodeRun {
  public:
   EncodeRun(const TokenizerState& state, const EncodeOptions& options, std::vector<uint32_t>& ids,
             std::vector<ByteSpan>* spans)
-      : state_(state), options_(options), ids_(ids), spans_(spans) {
+      : state_(state),
+        options_(options),
+        ids_(ids),
+        spans_(spans),
+        pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
   }
 
@@ -223,19 +235,23 @@ class EncodeRun {
     if (!state_.has_all_bytes) {
       check_bytes(text, begin, end, original);
     }
-    state_.parts.pre_tokenizer.split(text.substr(begin, end - begin), pre_tokenized_);
-    for (const Piece& piece : pre_tokenized_.pieces) {
+    const std::string_view plain = text.substr(begin, end - begin);
+    if (spans_ == nullptr && state_.covering_splitter != nullptr) {
+      pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      return;
+    }
+    PreTokenized& split = pieces_->pre_tokenized();
+    state_.parts.pre_tokenizer.split(plain, split);
+    for (const Piece& piece : split.pieces) {
       const size_t first = ids_.size();
-      state_.encoder.encode(pre_tokenized_.text.substr(piece.begin, piece.end - piece.begin),
-                            scratch_, ids_);
+      pieces_->encode_piece(split.text.substr(piece.begin, piece.end - piece.begin), ids_);
       if (spans_ == nullptr) {
         continue;
       }
       size_t at = piece.begin;
       for (size_t i = first; i < ids_.size(); ++i) {
         const size_t next = at + state_.bytes_by_id[ids_[i]].size();
-        spans_->push_back(
-            original(begin + pre_tokenized_.original(at), begin + pre_tokenized_.original(next)));
+        spans_->push_back(original(begin + split.original(at), begin + split.original(next)));
         at = next;
       }
     }
@@ -260,8 +276,7 @@ class EncodeRun {
   std::string_view text_;
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
-  PreTokenized pre_tokenized_;
-  EncodeScratch scratch_;
+  PieceEncoderPool::Lease pieces_;
 };
 
 }  // namespace

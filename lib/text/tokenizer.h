@@ -39,6 +39,8 @@ class TokenizerState;   // tokenizer.cpp
 // In the first three, added tokens that are not special always become their ids.
 enum class SpecialPolicy { kRefuse, kPlain, kAllow, kNone };
 
+inline constexpr size_t kDefaultCacheBytes = size_t{64} << 20;
+
 struct EncodeOptions {
   SpecialPolicy special = SpecialPolicy::kRefuse;
   // Contents of special tokens that become their ids under kRefuse and kPlain. A name that is no
@@ -46,6 +48,9 @@ struct EncodeOptions {
   std::vector<std::string> allowed;
   // Adds what the file's post-processor adds around one text (BOS, EOS, [CLS] ...).
   bool apply_template = false;
+  // Memory for ids of pieces seen before, of each thread that encodes: see piece_cache.h. More
+  // makes texts with many different words faster, up to a point.
+  size_t cache_bytes = kDefaultCacheBytes;
   // Place shown in errors: "<where>@<where_offset + byte in the text>".
   std::string where = "text";
   uint64_t where_offset = 0;
