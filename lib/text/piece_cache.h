@@ -11,6 +11,7 @@
 #ifndef NETCL_TEXT_PIECE_CACHE_H_
 #define NETCL_TEXT_PIECE_CACHE_H_
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -42,14 +43,24 @@ struct ShortKey {
     ShortKey key;
     std::memcpy(&key.low, bytes, sizeof key.low);
     std::memcpy(&key.high, bytes + sizeof key.low, sizeof key.high);
-    const size_t size = piece.size();
-    const size_t low_bits = 8 * (size < 8 ? size : 8);
-    const size_t high_bits = 8 * (size < 8 ? 0 : size - 8);
-    key.low &= low_bits == 64 ? ~uint64_t{0} : (uint64_t{1} << low_bits) - 1;
-    key.high &= (uint64_t{1} << high_bits) - 1;
-    key.high |= uint64_t{size} << 56;
+    const Mask& mask = kMasks[piece.size()];
+    key.low &= mask.low;
+    key.high = (key.high & mask.high) | uint64_t{piece.size()} << 56;
     return key;
   }
+
+  // Bytes that are part of a piece, by its size.
+  struct Mask {
+    uint64_t low, high;
+  };
+  static constexpr std::array<Mask, kLongest + 1> kMasks = [] {
+    std::array<Mask, kLongest + 1> masks{};
+    for (size_t size = 1; size <= kLongest; ++size) {
+      masks[size].low = size < 8 ? (uint64_t{1} << (8 * size)) - 1 : ~uint64_t{0};
+      masks[size].high = size < 8 ? 0 : (uint64_t{1} << (8 * (size - 8))) - 1;
+    }
+    return masks;
+  }();
 
   uint64_t hash() const { return mix(low ^ 0x9E3779B97F4A7C15U, high ^ 0xD1B54A32D192ED03U); }
 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "text/bpe_trainer.h"
 #include "text/piece_encoder.h"
+#include "text/token_table.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -64,7 +65,7 @@ class TokenizerState {
 
   TokenizerParts parts;
   BpeEncoder encoder;
-  std::vector<std::string_view> bytes_by_id;  // empty = no token
+  TokenTable tokens;
   std::vector<bool> special_by_id;
   std::unordered_map<std::string_view, uint32_t> added_by_content;  // index in parts.added_tokens
   AddedTokenMatcher raw_matcher;
@@ -87,7 +88,7 @@ TokenizerState::TokenizerState(TokenizerParts given)
   for (const AddedToken& token : parts.added_tokens) {
     limit = std::max(limit, token.id + 1);
   }
-  bytes_by_id.resize(limit);
+  std::vector<std::string_view> bytes_by_id(limit);
   special_by_id.resize(limit);
   for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
     bytes_by_id[id] = parts.vocabulary.bytes(id);
@@ -109,6 +110,7 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  tokens = TokenTable(bytes_by_id);
   token_count =
       static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
                                         [](std::string_view bytes) { return !bytes.empty(); }));
@@ -250,7 +252,7 @@ class EncodeRun {
       }
       size_t at = piece.begin;
       for (size_t i = first; i < ids_.size(); ++i) {
-        const size_t next = at + state_.bytes_by_id[ids_[i]].size();
+        const size_t next = at + state_.tokens.bytes(ids_[i]).size();
         spans_->push_back(original(begin + split.original(at), begin + split.original(next)));
         at = next;
       }
@@ -327,24 +329,30 @@ size_t BpeTokenizer::count(std::string_view text, const EncodeOptions& options) 
 std::string BpeTokenizer::decode(std::span<const uint32_t> ids,
                                  const DecodeOptions& options) const {
   std::string bytes;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const std::string_view token = token_bytes(ids[i]);
-    if (token.empty()) {
-      const std::string range = ids[i] < id_limit()
+  for (size_t begin = 0; begin < ids.size();) {
+    size_t end = begin;  // of a run that is shown
+    if (options.skip_special) {
+      while (end < ids.size() && !is_special(ids[end])) {
+        ++end;
+      }
+    } else {
+      end = ids.size();
+    }
+    const size_t shown = begin + state_->tokens.append(ids.subspan(begin, end - begin), bytes);
+    if (shown < end) {
+      const std::string range = ids[shown] < id_limit()
                                     ? "the vocabulary has no token there"
                                     : "ids go up to " + std::to_string(id_limit() - 1);
-      throw FormatError(options.where + ": " + show_id(ids[i]) + " at position " +
-                        std::to_string(options.where_position + i) + "; " + range);
+      throw FormatError(options.where + ": " + show_id(ids[shown]) + " at position " +
+                        std::to_string(options.where_position + shown) + "; " + range);
     }
-    if (!options.skip_special || !is_special(ids[i])) {
-      bytes += token;
-    }
+    begin = end + 1;  // past the special token
   }
   return bytes;
 }
 
 std::string_view BpeTokenizer::token_bytes(uint32_t id) const {
-  return id < state_->bytes_by_id.size() ? state_->bytes_by_id[id] : std::string_view();
+  return state_->tokens.bytes(id);
 }
 
 bool BpeTokenizer::is_special(uint32_t id) const {
@@ -363,7 +371,7 @@ std::optional<uint32_t> BpeTokenizer::find_token(std::string_view bytes) const {
 }
 
 uint32_t BpeTokenizer::id_limit() const {
-  return static_cast<uint32_t>(state_->bytes_by_id.size());
+  return state_->tokens.id_limit();
 }
 
 size_t BpeTokenizer::vocab_size() const {
