@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
+#include "text/document_cut.h"
 #include "text/piece_encoder.h"
 #include "text/token_table.h"
 #include "text/tokenizer_parts.h"
@@ -20,6 +22,11 @@ using base::quote;
 using base::UsageError;
 
 namespace {
+
+// Texts of two such parts and more are encoded in parallel.
+constexpr size_t kLeastPart = size_t{1} << 20;
+// More parts than threads, so that a thread that is held up costs little.
+constexpr size_t kPartsPerThread = 8;
 
 std::string show_id(uint32_t id) {
   return "id " + std::to_string(id);
@@ -122,11 +129,12 @@ namespace {
 class EncodeRun {
  public:
   EncodeRun(const TokenizerState& state, const EncodeOptions& options, std::vector<uint32_t>& ids,
-            std::vector<ByteSpan>* spans)
+            std::vector<ByteSpan>* spans, base::ThreadPool* pool)
       : state_(state),
         options_(options),
         ids_(ids),
         spans_(spans),
+        pool_(pool),
         pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
   }
@@ -239,7 +247,11 @@ class EncodeRun {
     }
     const std::string_view plain = text.substr(begin, end - begin);
     if (spans_ == nullptr && state_.covering_splitter != nullptr) {
-      pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
+        encode_in_parallel(plain);
+      } else {
+        pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      }
       return;
     }
     PreTokenized& split = pieces_->pre_tokenized();
@@ -259,6 +271,32 @@ class EncodeRun {
     }
   }
 
+  void encode_in_parallel(std::string_view text) {
+    const size_t part_bytes =
+        std::max(kLeastPart, text.size() / (kPartsPerThread * pool_->thread_count()));
+    std::vector<std::string_view> parts;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end =
+          text.size() - begin <= part_bytes ? text.size() : find_safe_cut(text, begin + part_bytes);
+      parts.push_back(text.substr(begin, end - begin));
+      begin = end;
+    }
+    std::vector<std::vector<uint32_t>> ids(parts.size());
+    pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
+      const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
+      pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+    });
+    size_t count = ids_.size();
+    for (const std::vector<uint32_t>& part : ids) {
+      count += part.size();
+    }
+    ids_.reserve(count);
+    for (std::vector<uint32_t>& part : ids) {
+      ids_.insert(ids_.end(), part.begin(), part.end());
+      part = {};
+    }
+  }
+
   template <typename Original>
   void check_bytes(std::string_view text, size_t begin, size_t end, const Original& original) {
     for (size_t at = begin; at < end; ++at) {
@@ -275,6 +313,7 @@ class EncodeRun {
   const EncodeOptions& options_;
   std::vector<uint32_t>& ids_;
   std::vector<ByteSpan>* spans_;
+  base::ThreadPool* pool_;
   std::string_view text_;
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
@@ -311,14 +350,21 @@ BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
 std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
                                            const EncodeOptions& options) const {
   std::vector<uint32_t> ids;
-  EncodeRun(*state_, options, ids, nullptr).encode(text);
+  EncodeRun(*state_, options, ids, nullptr, nullptr).encode(text);
+  return ids;
+}
+
+std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOptions& options,
+                                           base::ThreadPool& pool) const {
+  std::vector<uint32_t> ids;
+  EncodeRun(*state_, options, ids, nullptr, &pool).encode(text);
   return ids;
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,
                                          const EncodeOptions& options) const {
   Encoding encoding;
-  EncodeRun(*state_, options, encoding.ids, &encoding.spans).encode(text);
+  EncodeRun(*state_, options, encoding.ids, &encoding.spans, nullptr).encode(text);
   return encoding;
 }
 

@@ -25,6 +25,10 @@
 
 #include "text/byte_span.h"
 
+namespace netcl::base {
+class ThreadPool;
+}
+
 namespace netcl::text {
 
 struct TokenizerParts;  // tokenizer_parts.h: what a tokenizer is made of
@@ -91,6 +95,10 @@ class BpeTokenizer {
   // UsageError for a bad `allowed`. O(n log n) in the worst case, whatever the input; memory of the
   // order of the text.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
+  // The same ids, by all threads of the pool where the text is long and its pre-tokenizer is one
+  // known pattern: it is cut at safe places (document_cut.h) into parts of a megabyte and more.
+  std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
+                               base::ThreadPool& pool) const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;
   // Number of ids that encode() would return.

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/thread_pool.h"
 #include "support/catch.h"
 #include "text/bpe_trainer.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
 
 using netcl::base::Rng;
+using netcl::base::ThreadPool;
 using netcl::text::BpeEncoder;
 using netcl::text::BpeTokenizer;
 using netcl::text::EncodeOptions;
@@ -100,4 +102,20 @@ TEST_CASE("piece encoder: threads share a tokenizer") {
     thread.join();
   }
   CHECK((equal == std::vector<int>(4, 5)));
+}
+
+TEST_CASE("piece encoder: a long text by several threads has the ids of one thread") {
+  Rng rng(8);
+  const std::string many_cuts = random_text(rng, 1000000);  // some 6 MB
+  const std::string no_cut = std::string(3 << 20, 'a') + " \n b";
+  for (const char* pattern : {"gpt2", "cl100k", "o200k"}) {
+    const BpeTokenizer tokenizer = make_tokenizer(pattern);
+    for (const std::string& text : {many_cuts, no_cut}) {
+      const Ids wanted = tokenizer.encode(text);
+      for (const size_t threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        CHECK((tokenizer.encode(text, EncodeOptions(), pool) == wanted));
+      }
+    }
+  }
 }

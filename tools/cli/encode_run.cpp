@@ -129,17 +129,22 @@ class EncodeRun {
     const size_t run_length =
         std::max<size_t>(1, std::min<size_t>(64, outcomes.size() / (8 * pool_.thread_count())));
     const size_t run_count = (outcomes.size() + run_length - 1) / run_length;
-    pool_.parallel_for(run_count, [&](size_t run, size_t) {
+    const auto encode_run = [&](size_t run, base::ThreadPool* pool) {
       const size_t end = std::min(outcomes.size(), (run + 1) * run_length);
       for (size_t i = run * run_length; i < end; ++i) {
         // Kept per document, so that the first one in input order is the one reported.
         try {
-          encode(batch.documents[i], outcomes[i]);
+          encode(batch.documents[i], outcomes[i], pool);
         } catch (...) {
           outcomes[i].error = std::current_exception();
         }
       }
-    });
+    };
+    if (outcomes.size() == 1) {
+      encode_run(0, &pool_);  // the threads share the one document
+    } else {
+      pool_.parallel_for(run_count, [&](size_t run, size_t) { encode_run(run, nullptr); });
+    }
     for (size_t i = 0; i < outcomes.size(); ++i) {
       if (outcomes[i].error) {
         std::rethrow_exception(outcomes[i].error);
@@ -154,7 +159,7 @@ class EncodeRun {
     }
   }
 
-  void encode(const Document& document, Outcome& outcome) const {
+  void encode(const Document& document, Outcome& outcome, base::ThreadPool* pool) const {
     text::EncodeOptions encode_options = options_.encode;
     encode_options.where = document.where;
     encode_options.where_offset = document.where_offset;
@@ -166,7 +171,8 @@ class EncodeRun {
     if (spans_) {
       encoding = tokenizer_.encode_with_spans(document.text, encode_options);
     } else {
-      encoding.ids = tokenizer_.encode(document.text, encode_options);
+      encoding.ids = pool == nullptr ? tokenizer_.encode(document.text, encode_options)
+                                     : tokenizer_.encode(document.text, encode_options, *pool);
     }
     const uint64_t room = options_.limit - (append_ ? 1 : 0);
     if (options_.has_limit && encoding.ids.size() > room) {
