@@ -361,6 +361,16 @@ std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOp
   return ids;
 }
 
+bool BpeTokenizer::can_be_cut() const {
+  const TokenizerParts& parts = state_->parts;
+  return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
+         std::none_of(
+             parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) {
+               return token.lstrip ||
+                      std::string_view(token.content).find('\n') + 1 < token.content.size();
+             });
+}
+
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,
                                          const EncodeOptions& options) const {
   Encoding encoding;

@@ -99,6 +99,10 @@ class BpeTokenizer {
   // known pattern: it is cut at safe places (document_cut.h) into parts of a megabyte and more.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
                                base::ThreadPool& pool) const;
+  // Whether the parts of a text cut by find_safe_cut() (document_cut.h) have the ids of the whole:
+  // the pre-tokenizer is one known pattern, nothing normalizes, and no added token can lie across
+  // such a place or eats blanks to its left.
+  bool can_be_cut() const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;
   // Number of ids that encode() would return.

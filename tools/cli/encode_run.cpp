@@ -83,6 +83,10 @@ class EncodeRun {
     if (!options_.spans_path.empty()) {
       spans_.emplace(options_.spans_path, 2);
     }
+    // What needs all ids of a document at once gets it whole.
+    if (tokenizer_.can_be_cut() && !options_.pieces && !options_.has_limit && !spans_) {
+      reader_.cut_long_files();
+    }
   }
 
   EncodeStats run() {
@@ -164,7 +168,10 @@ class EncodeRun {
     encode_options.where = document.where;
     encode_options.where_offset = document.where_offset;
     if (options_.count && !options_.has_limit && !spans_) {
-      outcome.count = tokenizer_.count(document.text, encode_options) + (append_ ? 1 : 0);
+      const uint64_t ids = pool == nullptr
+                               ? tokenizer_.count(document.text, encode_options)
+                               : tokenizer_.encode(document.text, encode_options, *pool).size();
+      outcome.count = ids + (append_ && document.ends ? 1 : 0);
       return;
     }
     text::Encoding& encoding = outcome.encoding;
@@ -180,7 +187,7 @@ class EncodeRun {
       encoding.ids.resize(kept);
       encoding.spans.resize(spans_ ? kept : 0);
     }
-    if (append_) {
+    if (append_ && document.ends) {
       encoding.ids.push_back(*append_);
       const uint64_t end = document.text.size();
       encoding.spans.push_back({end, end});
@@ -189,15 +196,17 @@ class EncodeRun {
   }
 
   void write(const Document& document, const Outcome& outcome) {
-    ++stats_.documents;
+    stats_.documents += document.ends ? 1 : 0;
     stats_.bytes += document.text.size();
     stats_.ids += outcome.count;
-    if (options_.count) {
-      write_count(document, outcome.count);
-    } else {
+    if (!options_.count) {
       write_row(document, outcome.encoding.ids);
     }
-    if (offsets_) {
+    document_ids_ = (document.begins ? 0 : document_ids_) + outcome.count;
+    if (options_.count && document.ends) {
+      write_count(document, document_ids_);
+    }
+    if (offsets_ && document.ends) {
       offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
     }
     if (spans_) {
@@ -226,7 +235,8 @@ class EncodeRun {
         pieces_.push_back(piece_json(tokenizer_.token_bytes(id)));
       }
     }
-    writer_->write({ids, document.id_json, pieces_, options_.pieces});
+    writer_->write(
+        {ids, document.id_json, pieces_, options_.pieces, document.begins, document.ends});
   }
 
   const EncodeRunOptions& options_;
@@ -237,6 +247,7 @@ class EncodeRun {
   base::ProgressFn report_;
   std::optional<uint32_t> append_;
   EncodeStats stats_;
+  uint64_t document_ids_ = 0;  // of the document so far
   base::OutputFile out_;
   std::unique_ptr<IdWriter> writer_;
   std::optional<NumberFile> offsets_;
