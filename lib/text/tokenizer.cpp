@@ -363,12 +363,12 @@ std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOp
 
 bool BpeTokenizer::can_be_cut() const {
   const TokenizerParts& parts = state_->parts;
+  const auto reaches_over_cuts = [](const AddedToken& token) {
+    const std::string_view content = token.content;
+    return token.lstrip || content.substr(0, content.size() - 1).find('\n') != content.npos;
+  };
   return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
-         std::none_of(
-             parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) {
-               return token.lstrip ||
-                      std::string_view(token.content).find('\n') + 1 < token.content.size();
-             });
+         std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), reaches_over_cuts);
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,
