@@ -2,12 +2,12 @@
 // The pattern of scanner_o200k.h on the planes of a block (scan_block.h). Beyond what
 // block_cl100k.h says of white space and prefixes:
 //
-// A mark that follows a letter, directly or through marks, is a caseless letter. Any other mark may
-// be a prefix, a word or one of the others: the planes leave it to the scalar scanner. In a run of
+// Marks are both others and parts of words. A run of marks is a run of caseless letters, except
+// after an other that cannot be the prefix of a word: there it goes on with the others. In a run of
 // letters a word ends before an upper letter (Lu, Lt) that follows a lower one (Ll). An upper
-// letter after a caseless one ends the word or not depending on letters far before and after: left
-// to the scalar scanner too. A contraction after a word belongs to it. Others absorb newlines and
-// slashes after them once a newline has begun.
+// letter after a caseless one ends the word or not depending on letters far before and after: the
+// planes leave it to the scalar scanner. A contraction after a word belongs to it. Others absorb
+// newlines and slashes after them once a newline has begun.
 #ifndef NETCL_TEXT_BLOCK_O200K_H_
 #define NETCL_TEXT_BLOCK_O200K_H_
 
@@ -26,10 +26,12 @@ struct BlockO200k {
     const unsigned width = block.width;
     const uint64_t valid = kAscii ? ~uint64_t{0} : low_bits(width);
     const uint64_t first = kAscii ? ~uint64_t{0} : ~planes.continuation & valid;
-    const uint64_t joined_marks =
-        kAscii ? 0 : run_from(planes.mark, planes.mark & after(planes.letter, carry.letter));
-    const uint64_t letter = planes.letter | joined_marks;
-    const uint64_t caseless = planes.caseless | joined_marks;
+    MarkPlanes marks;
+    if constexpr (!kAscii) {
+      marks = judge_marks(planes, carry, first);
+    }
+    const uint64_t letter = planes.letter | marks.letter;
+    const uint64_t caseless = planes.caseless | marks.letter;
     const uint64_t lower = letter & ~planes.upper & ~caseless;
 
     const uint64_t all_other = ~(letter | planes.number | planes.white) & valid;
@@ -53,12 +55,7 @@ struct BlockO200k {
         number_begins<kAscii>(planes, carry, first, width) |
         grouped_white_begins<kAscii>(planes, carry, first, blank, free_newline, block);
     BlockBorders result;
-    if constexpr (!kAscii) {
-      result.unsure =
-          (upper & after(caseless, carry.caseless)) | (planes.mark & ~joined_marks & first);
-    } else {
-      result.unsure = upper & carry.caseless;
-    }
+    result.unsure = (upper & after(caseless, carry.caseless)) | marks.unsure;
 
     uint64_t fresh = carry.borders;  // contractions end here, so an apostrophe begins a piece
     uint64_t no_begins = carry.no_borders;
@@ -89,6 +86,41 @@ struct BlockO200k {
     carry.absorbed = at_end(absorbed, width);
     carry.prefix = at_end(whole_prefix, width);
     return result;
+  }
+
+ private:
+  struct MarkPlanes {
+    uint64_t letter = 0;  // marks that are letters of a word
+    uint64_t unsure = 0;
+  };
+
+  // From left to right, because whether an other can be a prefix depends on the marks before it.
+  static NETCL_SCAN_INLINE MarkPlanes judge_marks(const BlockPlanes& planes,
+                                                  const BlockCarry& carry, uint64_t first) {
+    MarkPlanes marks;
+    marks.letter = run_from(planes.mark, planes.mark & after(planes.letter, carry.letter));
+    for (uint64_t rest = planes.mark & ~marks.letter; rest != 0;) {
+      const unsigned i = lowest(rest);
+      const uint64_t run = run_from(rest, bit_at(i));
+      const uint64_t other = ~(planes.letter | marks.letter | planes.number | planes.white);
+      bool is_letter = true;
+      if (i == 0) {
+        is_letter = carry.other == 0 || carry.prefix != 0;
+      } else if ((other & bit_at(i - 1)) != 0) {
+        // The other before the marks is a prefix unless one more or a U+0020 precedes it. A slash
+        // may have been absorbed, so that the next piece begins behind it.
+        const uint64_t before = highest_bit(first & low_bits(i));
+        const uint64_t no_prefix = after(other, carry.other) | after(planes.space, carry.space);
+        if ((planes.slash & (bit_at(i - 1) | (before >> 1))) != 0) {
+          marks.unsure = bit_at(i);
+          return marks;
+        }
+        is_letter = (no_prefix & before) == 0;
+      }
+      marks.letter |= is_letter ? run : 0;
+      rest &= ~run;
+    }
+    return marks;
   }
 };
 

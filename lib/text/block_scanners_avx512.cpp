@@ -27,6 +27,8 @@ namespace {
 
 class BlockBytes {
  public:
+  static constexpr bool kHasLookup = true;
+
   NETCL_SCAN_TARGET static NETCL_SCAN_INLINE BlockBytes load(const unsigned char* data) {
     BlockBytes bytes;
     bytes.all_ = _mm512_loadu_si512(data);
@@ -42,6 +44,14 @@ class BlockBytes {
     return between(_mm512_or_si512(all_, _mm512_set1_epi8(0x20)), 'a', 'z');
   }
   NETCL_SCAN_TARGET NETCL_SCAN_INLINE uint64_t high() const { return _mm512_movepi8_mask(all_); }
+  NETCL_SCAN_TARGET NETCL_SCAN_INLINE BlockBytes lookup(const uint8_t* table) const {
+    BlockBytes result;
+    result.all_ = _mm512_permutexvar_epi8(all_, _mm512_loadu_si512(table));
+    return result;
+  }
+  NETCL_SCAN_TARGET NETCL_SCAN_INLINE uint64_t any(int bits) const {
+    return _mm512_test_epi8_mask(all_, _mm512_set1_epi8(static_cast<char>(bits)));
+  }
 
  private:
   NETCL_SCAN_TARGET static NETCL_SCAN_INLINE uint64_t between(__m512i bytes, int low, int high) {

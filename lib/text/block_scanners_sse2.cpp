@@ -20,6 +20,8 @@ namespace {
 
 class BlockBytes {
  public:
+  static constexpr bool kHasLookup = false;
+
   static NETCL_SCAN_INLINE BlockBytes load(const unsigned char* data) {
     BlockBytes bytes;
     for (int i = 0; i < kParts; ++i) {
@@ -48,6 +50,9 @@ class BlockBytes {
   NETCL_SCAN_INLINE uint64_t high() const {
     return plane([](__m128i part) { return part; });
   }
+  // Never called: kHasLookup is false.
+  NETCL_SCAN_INLINE BlockBytes lookup(const uint8_t*) const { return *this; }
+  NETCL_SCAN_INLINE uint64_t any(int) const { return 0; }
 
  private:
   static constexpr int kParts = 4;

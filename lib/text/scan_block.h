@@ -40,14 +40,6 @@ struct BlockPlanes {
   uint64_t high = 0;          // bytes above 0x7F
 };
 
-// Where well-formed characters may begin that are letters for certain, judged by their lead byte
-// and the bytes after it as far as they are in the block; and all bytes 80..BF.
-struct LeadPlanes {
-  uint64_t two_byte_letter = 0;      // of any case
-  uint64_t three_byte_caseless = 0;  // Lm or Lo
-  uint64_t continuation_byte = 0;
-};
-
 // What precedes a block: 1 where the character before it has the property. All zero at a border of
 // pieces, where nothing before matters.
 struct BlockCarry {
@@ -131,48 +123,53 @@ NETCL_SCAN_INLINE ScanChar high_character(const unsigned char* bytes) {
   return good ? of(c, 4) : ScanChar{0, 1};
 }
 
-// Adds the characters above U+007F to the planes of ASCII. `bytes` are the block's 64, `text` at
-// `pos` the same with what comes after it. Returns the width of the block: 64, or less when a
-// character would cross the end. kCased: upper, caseless and mark are wanted.
+// Properties of the 64 code points from `first` on, a multiple of 64.
+NETCL_SCAN_INLINE const uint8_t* property_row(uint32_t first) {
+  static_assert(tables::kBlockBits >= 6);
+  constexpr uint32_t kOffsetMask = (1u << tables::kBlockBits) - 1;
+  const uint32_t block = tables::kBlockIndex[first >> tables::kBlockBits];
+  return tables::kBlockData + (block << tables::kBlockBits) + (first & kOffsetMask);
+}
+
+// Whether the lead byte E0..EF at bytes[0] and the next byte begin well-formed characters.
+NETCL_SCAN_INLINE bool is_row_of_three(const unsigned char* bytes) {
+  const unsigned lead = bytes[0];
+  const unsigned second = bytes[1];
+  return (second & 0xC0u) == 0x80 && (lead != 0xE0 || second >= 0xA0) &&
+         (lead != 0xED || second < 0xA0);
+}
+
+// Classes of some characters, one plane of their bytes for each.
+struct ClassPlanes {
+  uint64_t letter = 0;
+  uint64_t number = 0;
+  uint64_t white = 0;
+  uint64_t head = 0;  // kWordHead
+  uint64_t tail = 0;  // kWordTail
+};
+
+// Adds characters above U+007F to the planes. kCased: upper, caseless and mark are wanted.
 template <bool kCased>
-NETCL_SCAN_INLINE unsigned add_high_characters(BlockPlanes& planes, const LeadPlanes& leads,
-                                               const unsigned char* bytes, std::string_view text,
-                                               size_t pos) {
-  const uint64_t second = leads.continuation_byte >> 1;
-  const uint64_t third = second & (leads.continuation_byte >> 2);
-  const uint64_t two = kCased ? 0 : leads.two_byte_letter & second;
-  const uint64_t three = leads.three_byte_caseless & third;
-  const uint64_t three_rest = (three << 1) | (three << 2);
-  planes.continuation = (two << 1) | three_rest;
-  const uint64_t done = two | three | planes.continuation;
-  planes.letter |= done;
-  planes.caseless = three | three_rest;
-  const auto plane_of = [](CharClass bits, CharClass any, uint64_t bytes_of) {
-    return (bits & any) != 0 ? bytes_of : uint64_t{0};
-  };
-  for (uint64_t rest = planes.high & ~done; rest != 0;) {
-    const unsigned i = lowest(rest);
-    const ScanChar c =
-        i + 4 <= kBlockBytes ? high_character(bytes + i) : ScanText(text).at(pos + i);
-    if (i + c.byte_count > kBlockBytes) {
-      return i;
-    }
-    const uint64_t bytes_of = low_bits(c.byte_count) << i;
-    planes.continuation |= bytes_of & (bytes_of << 1);
-    planes.letter |= plane_of(c.bits, kLetter, bytes_of);
-    planes.number |= plane_of(c.bits, kNumber, bytes_of);
-    planes.white |= plane_of(c.bits, kSpace, bytes_of);
-    if constexpr (kCased) {
-      const uint64_t head = plane_of(c.bits, kWordHead, bytes_of);
-      const uint64_t tail = plane_of(c.bits, kWordTail, bytes_of);
-      const uint64_t letter = plane_of(c.bits, kLetter, bytes_of);
-      planes.upper |= head & ~tail;
-      planes.caseless |= head & tail & letter;
-      planes.mark |= head & tail & ~letter;
-    }
-    rest &= ~bytes_of;
+NETCL_SCAN_INLINE void add_classes(BlockPlanes& planes, const ClassPlanes& added) {
+  planes.letter |= added.letter;
+  planes.number |= added.number;
+  planes.white |= added.white;
+  if constexpr (kCased) {
+    const uint64_t both = added.head & added.tail;
+    planes.upper |= added.head & ~added.tail;
+    planes.caseless |= both & added.letter;
+    planes.mark |= both & ~added.letter;
   }
-  return kBlockBytes;
+}
+
+// Adds the character `c` at byte i.
+template <bool kCased>
+NETCL_SCAN_INLINE void add_character(BlockPlanes& planes, unsigned i, ScanChar c) {
+  const uint64_t bytes = low_bits(c.byte_count) << i;
+  const auto plane = [&](CharClass bit) { return c.has(bit) ? bytes : 0; };
+  planes.continuation |= bytes & (bytes << 1);
+  add_classes<kCased>(
+      planes, {plane(kLetter), plane(kNumber), plane(kSpace), plane(kWordHead), plane(kWordTail)});
 }
 
 // 1 when the character at `pos` is white space or the text ends there, else 0.

@@ -6,17 +6,18 @@
 // For each file, pattern and CPU level of this machine it prints MB/s (10^6 bytes), the best of N
 // runs (default 7), and bytes per piece. Ends of pieces are written 256 at a time, as the encoder
 // asks for them. Every level must give the same pieces as the scalar one, else exit 1.
-#include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "text/pre_splitter.h"
 
@@ -56,7 +57,10 @@ uint64_t hash_of_all(const text::PreSplitter& splitter, std::string_view content
 
 bool measure(const std::string& path, int runs) {
   const base::FileBytes file = base::FileBytes::open(path);
-  const std::string content(file.view());
+  const std::string_view content = file.view();
+  if (content.empty()) {
+    throw base::FormatError(path + ": empty, nothing to measure");
+  }
   bool equal = true;
   for (const char* name : {"gpt2", "cl100k", "qwen2", "o200k"}) {
     const auto splitter = text::make_named_splitter(name);
@@ -86,20 +90,28 @@ bool measure(const std::string& path, int runs) {
 int main(int argc, char** argv) {
   try {
     int runs = 7;
-    bool equal = true;
-    for (int i = 1; i < argc; ++i) {
-      if (std::string(argv[i]) == "--runs" && i + 1 < argc) {
-        runs = std::max(1, std::atoi(argv[++i]));
-      } else {
-        equal = measure(argv[i], runs) && equal;
+    std::vector<std::string> files(argv + 1, argv + argc);
+    if (files.size() >= 2 && files[0] == "--runs") {
+      const std::string& count = files[1];
+      const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), runs);
+      if (error != std::errc() || end != count.data() + count.size() || runs < 1) {
+        throw base::UsageError("--runs: " + base::quote(count) + " is no positive number");
       }
+      files.erase(files.begin(), files.begin() + 2);
+    }
+    if (files.empty()) {
+      throw base::UsageError("no file; usage: bench_scanners [--runs N] FILE...");
+    }
+    bool equal = true;
+    for (const std::string& file : files) {
+      equal = measure(file, runs) && equal;
     }
     if (!equal) {
       std::fprintf(stderr, "bench_scanners: a level gives other pieces than the scalar one\n");
     }
     return equal ? 0 : 1;
-  } catch (const std::exception& error) {
+  } catch (const base::Error& error) {
     std::fprintf(stderr, "bench_scanners: %s\n", error.what());
-    return 4;
+    return error.exit_code();
   }
 }

@@ -201,6 +201,30 @@ TEST_CASE("block scanner: random strings split as the scalar scanner splits them
   }
 }
 
+TEST_CASE("block scanner: all short strings over the decisive characters, across a block border") {
+  const LevelScope scope;
+  Comparison comparison;
+  GuardedRoom room(4096);
+  const std::vector<std::string> alphabet = {"s", "A",  "\u4E00", "\u0301", "1",
+                                             " ", "\n", "/",      ".",      "'"};
+  const std::string before = std::string(61, '8') + "\n";
+  std::string text;
+  for (size_t length = 1; length <= 5; ++length) {
+    size_t strings = 1;
+    for (size_t k = 0; k < length; ++k) {
+      strings *= alphabet.size();
+    }
+    for (size_t number = 0; number < strings; ++number) {
+      text.clear();
+      for (size_t k = 0, rest = number; k < length; ++k, rest /= alphabet.size()) {
+        text += alphabet[rest % alphabet.size()];
+      }
+      comparison.check(room.at_end(text), false);
+      comparison.check(room.at_end(before + text), false);
+    }
+  }
+}
+
 TEST_CASE("block scanner: a rule at every offset of the block") {
   // A hostile start moved through a block by text before it that has pieces of its own or none.
   const LevelScope scope;
