@@ -82,7 +82,7 @@ std::span<const uint32_t> PieceCache::find_long(std::string_view piece) const {
 
 void PieceCache::add_long(std::string_view piece, std::span<const uint32_t> ids) {
   const size_t taken = long_bytes_.size() + long_ids_.size() * sizeof(uint32_t) +
-                       2 * long_entries_.size() * sizeof(LongEntry);
+                       long_entries_.size() * sizeof(LongEntry);
   if (taken > max_long_bytes_) {
     wipe_long();
   }
