@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
@@ -27,6 +28,13 @@ namespace {
 constexpr size_t kLeastPart = size_t{1} << 20;
 // More parts than threads, so that a thread that is held up costs little.
 constexpr size_t kPartsPerThread = 8;
+
+// Room for the ids of a text of this size, as far as one can guess: English has some 4 bytes a
+// token in a large vocabulary. Memory that is not used is never touched.
+void reserve_ids(size_t text_bytes, std::vector<uint32_t>& ids) {
+  ids.reserve(text_bytes / 3 + 8);
+  base::advise_huge_pages(ids.data(), ids.capacity() * sizeof ids[0]);
+}
 
 std::string show_id(uint32_t id) {
   return "id " + std::to_string(id);
@@ -283,6 +291,7 @@ class EncodeRun {
     }
     std::vector<std::vector<uint32_t>> ids(parts.size());
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
+      reserve_ids(parts[part].size(), ids[part]);
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
       pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
     });
@@ -350,6 +359,7 @@ BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
 std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
                                            const EncodeOptions& options) const {
   std::vector<uint32_t> ids;
+  reserve_ids(text.size(), ids);
   EncodeRun(*state_, options, ids, nullptr, nullptr).encode(text);
   return ids;
 }
