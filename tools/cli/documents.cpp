@@ -5,6 +5,7 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -115,12 +116,12 @@ void refuse_compressed(std::string_view first_bytes, const std::string& path,
                                                       6),
                                      "xz", "xz -dc"},
                                     {"BZh91AY&SY", "bzip2", "bzip2 -dc"}};
-  for (const Kind& kind : kKinds) {
-    if (first_bytes.substr(0, kind.magic.size()) == kind.magic) {
-      const std::string pipe = std::string(kind.command) + " " + path + " | ...";
-      throw base::FormatError(path + ": is " + kind.name + "-compressed; use '" + pipe + "'" +
-                              override_hint);
-    }
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& one) {
+    return first_bytes.substr(0, one.magic.size()) == one.magic;
+  });
+  if (kind != std::end(kKinds)) {
+    throw base::FormatError(path + ": is " + kind->name + "-compressed; use '" + kind->command +
+                            " " + path + " | ...'" + override_hint);
   }
 }
 
