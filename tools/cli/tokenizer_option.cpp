@@ -17,18 +17,19 @@ std::string join_names(const std::vector<std::string_view>& names) {
 
 void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
   app.add_text("-t,--tokenizer", option.path, "TOKENIZER",
-               "tokenizer.json, a directory that holds one, or a .tiktoken file")
+               "tokenizer.json, vocab.json (merges.txt beside it), a directory that holds them, "
+               "tekken.json, or a .tiktoken file")
       ->required()
       ->group("Tokenizer");
   app.add_text("--pattern", option.file.pattern_name, "NAME",
-               "Split pattern and special tokens of a .tiktoken file: " +
+               "Split pattern and special tokens of a .tiktoken file or a vocab.json: " +
                    join_names(text::known_model_names()))
       ->group("Tokenizer");
   app.add_text("--pattern-regex", option.file.pattern_regex, "RE",
-               "Any other split pattern for a .tiktoken file")
+               "Any other split pattern for such a file")
       ->group("Tokenizer");
   app.add_text("--specials", option.file.specials_path, "FILE",
-               "JSON object of special tokens and ids for a .tiktoken file")
+               "JSON object of special tokens and ids for such a file")
       ->group("Tokenizer");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options by which a tool names its tokenizer: -t and, for .tiktoken files, --pattern,
-// --pattern-regex and --specials.
+// The options by which a tool names its tokenizer: -t and, for .tiktoken files and vocab.json,
+// --pattern, --pattern-regex and --specials.
 #ifndef NETCL_TOOLS_CLI_TOKENIZER_OPTION_H_
 #define NETCL_TOOLS_CLI_TOKENIZER_OPTION_H_
 
