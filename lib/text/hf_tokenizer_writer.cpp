@@ -178,6 +178,10 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
 
 }  // namespace
 
+std::string normalizer_text(const BpeTokenizer& tokenizer) {
+  return to_text(normalizer_json(tokenizer.parts().normalizer));
+}
+
 std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   const TokenizerParts& parts = tokenizer.parts();
   std::vector<AddedToken> added = parts.added_tokens;

@@ -160,9 +160,30 @@ std::optional<std::string> difference_to_ranks(const TokenizerParts& parts,
   return std::nullopt;
 }
 
+std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
+                                         const Vocabulary& vocabulary) {
+  if (parts.rule == MergeRule::kByteRanks) {
+    return merges_of_ranks(vocabulary).whole_pieces;
+  }
+  const BpeEncoder encoder(parts.vocabulary, parts.rule, parts.merges, false);
+  EncodeScratch scratch;
+  std::vector<uint32_t> ids;
+  std::vector<uint32_t> unmergeable;
+  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
+    if (vocabulary.bytes(id).size() < 2) {
+      continue;
+    }
+    ids.clear();
+    encoder.encode(vocabulary.bytes(id), scratch, ids);
+    if (ids != std::vector<uint32_t>{id}) {
+      unmergeable.push_back(id);
+    }
+  }
+  return unmergeable;
+}
+
 std::optional<std::string> difference_to_plain_merges(const TokenizerParts& parts) {
-  const bool by_ranks = parts.rule == MergeRule::kByteRanks;
-  if (!by_ranks && !parts.ignore_merges) {
+  if (parts.rule == MergeRule::kMergeList && !parts.ignore_merges) {
     return std::nullopt;
   }
   std::string reason;
@@ -170,31 +191,11 @@ std::optional<std::string> difference_to_plain_merges(const TokenizerParts& part
   if (!vocabulary) {
     return reason;
   }
-  std::optional<uint32_t> lost;
-  if (by_ranks) {
-    const RankMerges ranks = merges_of_ranks(*vocabulary);
-    if (!ranks.whole_pieces.empty()) {
-      lost = ranks.whole_pieces[0];
-    }
-  } else {
-    const BpeEncoder encoder(parts.vocabulary, parts.rule, parts.merges, false);
-    EncodeScratch scratch;
-    std::vector<uint32_t> ids;
-    for (uint32_t id = 0; id < vocabulary->id_limit() && !lost; ++id) {
-      if (!vocabulary->contains(id)) {
-        continue;
-      }
-      ids.clear();
-      encoder.encode(vocabulary->bytes(id), scratch, ids);
-      if (ids != std::vector<uint32_t>{id}) {
-        lost = id;
-      }
-    }
-  }
-  if (!lost) {
+  const std::vector<uint32_t> lost = unmergeable_tokens(parts, *vocabulary);
+  if (lost.empty()) {
     return std::nullopt;
   }
-  return show(*vocabulary, *lost) + " is never the result of merges, only a whole piece";
+  return show(*vocabulary, lost[0]) + " is never the result of merges, only a whole piece";
 }
 
 }  // namespace netcl::text

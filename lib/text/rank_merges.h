@@ -31,6 +31,10 @@ struct RankMerges {
 // of all tokens.
 RankMerges merges_of_ranks(const Vocabulary& vocabulary);
 
+// Ordinary tokens of two bytes or more that merging their own bytes does not give: only
+// ignore_merges or the whole-piece rule of byte ranks makes them.
+std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts, const Vocabulary& vocabulary);
+
 // The ordinary tokens of `parts` that are not added tokens (a tokenizer.json may list those in its
 // vocabulary too). Nothing when such a token is merged or made by a merge, with the token in
 // `reason`: then it cannot be left out.

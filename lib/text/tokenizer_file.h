@@ -77,6 +77,9 @@ BpeTokenizer parse_tekken_json(std::string_view bytes, const std::string& where)
 // for one id, an added token that is written like an ordinary one.
 std::string to_tokenizer_json(const BpeTokenizer& tokenizer);
 
+// The value of the `normalizer` member in that text; "null" without a normalizer.
+std::string normalizer_text(const BpeTokenizer& tokenizer);
+
 // Text of a .tiktoken file: every token but the added ones, by ascending id. It carries neither the
 // split pattern nor the added tokens, and readers merge by the rank of joined bytes. Throws
 // UsageError when that rule would give other ids (tiktoken_difference()), or when no options read

@@ -9,6 +9,7 @@
 #include "support/catch.h"
 #include "support/skip.h"
 #include "text/base64.h"
+#include "text/rank_merges.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
 #include "vocab_files.h"
@@ -253,6 +254,7 @@ TEST_CASE("golden convert: cl100k and o200k as merges, llama3 not") {
   const BpeTokenizer llama3 = parse_tokenizer_json(text_of(path), path);
   CHECK_THROWS_AS(to_vocab_merges(llama3), netcl::base::UsageError);
   CHECK(netcl::text::vocab_merges_difference(llama3).has_value());
+  CHECK(netcl::text::unmergeable_tokens(llama3.parts(), llama3.parts().vocabulary).size() == 588);
 }
 
 TEST_CASE("golden convert: a tekken json has the ranks after its special tokens") {

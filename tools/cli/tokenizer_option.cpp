@@ -33,14 +33,19 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
       ->group("Tokenizer");
 }
 
-text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input) {
+text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdin_is_input) {
   if (option.path == "-" && stdin_is_input) {
     throw base::UsageError("-t -: standard input is read for the input already");
   }
-  text::BpeTokenizer tokenizer = text::load_tokenizer(option.path, option.file);
-  spdlog::info("{}: {} tokens, ids below {}", base::quote(option.path, 200), tokenizer.vocab_size(),
-               tokenizer.id_limit());
-  return tokenizer;
+  text::TokenizerFile file = text::load_tokenizer_file(option.path, option.file);
+  spdlog::info("{}: {}, {} tokens, ids below {}", base::quote(option.path, 200),
+               text::format_name(file.format), file.tokenizer.vocab_size(),
+               file.tokenizer.id_limit());
+  return file;
+}
+
+text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input) {
+  return load_tokenizer_file(option, stdin_is_input).tokenizer;
 }
 
 }  // namespace netcl::cli
