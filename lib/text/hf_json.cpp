@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/hf_json.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/vocabulary.h"
 
@@ -128,7 +130,9 @@ class Handler {
   }
 
   bool parse_error(std::size_t position, const std::string&, const Json::exception& error) {
-    const std::string what = error.what();
+    std::string what = error.what();
+    // The rest quotes the input, which may be long.
+    what.resize(std::min(what.find("; last read: "), what.size()));
     const size_t column = what.find("column ");
     const size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
     throw FormatError(

@@ -177,15 +177,7 @@ std::optional<ConvertTarget> target_of_name(const std::string& output) {
 std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer,
                                              const ConvertOptions& options, base::ThreadPool& pool,
                                              const base::ProgressFn& progress) {
-  // An unreadable text or an unwritable file ends the run before the work.
-  std::vector<text::NamedText> texts;
-  std::optional<base::FileBytes> verify;
-  if (!options.verify_path.empty()) {
-    verify.emplace(base::FileBytes::open(options.verify_path));
-    const std::string name = base::display_path(options.verify_path);
-    refuse_compressed(verify->view(), name, "");
-    texts.push_back({name, verify->view()});
-  }
+  // An unwritable file or an unreadable text ends the run before the work.
   const bool is_file = options.target != ConvertTarget::kMerges;
   std::optional<base::OutputFile> out;
   if (is_file) {
@@ -194,6 +186,14 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   std::optional<base::OutputFile> specials_out;
   if (!options.specials_out_path.empty()) {
     specials_out.emplace(options.specials_out_path);
+  }
+  std::vector<text::NamedText> texts;
+  std::optional<base::FileBytes> verify;
+  if (!options.verify_path.empty()) {
+    verify.emplace(base::FileBytes::open(options.verify_path));
+    const std::string name = base::display_path(options.verify_path);
+    refuse_compressed(verify->view(), name, "");
+    texts.push_back({name, verify->view()});
   }
 
   const text::TokenizerFileOptions read_back = read_back_options(tokenizer, options.target);
