@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -85,11 +86,26 @@ Json longest_token_json(const text::Vocabulary& vocabulary) {
               {"token", base::parse_json(piece_json(bytes), "token")}};
 }
 
+// The vocabulary without the added tokens that a file lists in it too.
+text::Vocabulary ordinary_tokens(const text::TokenizerParts& parts) {
+  std::unordered_set<uint32_t> added;
+  for (const text::AddedToken& token : parts.added_tokens) {
+    added.insert(token.id);
+  }
+  std::vector<text::VocabularyEntry> entries;
+  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
+    if (parts.vocabulary.contains(id) && !added.contains(id)) {
+      entries.push_back({id, parts.vocabulary.bytes(id)});
+    }
+  }
+  return text::Vocabulary(entries);
+}
+
 // Ids of the ordinary tokens whose bytes alone become other ids.
 std::vector<uint32_t> unreachable_tokens(const text::BpeTokenizer& tokenizer,
+                                         const text::Vocabulary& vocabulary,
                                          base::ThreadPool& pool) {
   constexpr uint32_t kChunk = 4096;
-  const text::Vocabulary& vocabulary = tokenizer.parts().vocabulary;
   std::vector<std::vector<uint32_t>> found((vocabulary.id_limit() + kChunk - 1) / kChunk);
   pool.parallel_for(found.size(), [&](size_t chunk, size_t) {
     text::EncodeOptions options;
@@ -116,7 +132,8 @@ std::string tokenizer_info_json(const text::TokenizerFile& file, base::ThreadPoo
   const text::BpeTokenizer& tokenizer = file.tokenizer;
   const text::TokenizerParts& parts = tokenizer.parts();
   const bool by_ranks = parts.rule == text::MergeRule::kByteRanks;
-  const std::vector<uint32_t> unreachable = unreachable_tokens(tokenizer, pool);
+  const text::Vocabulary ordinary = ordinary_tokens(parts);
+  const std::vector<uint32_t> unreachable = unreachable_tokens(tokenizer, ordinary, pool);
   Json json;
   json["format"] = std::string(text::format_name(file.format));
   json["vocab_size"] = tokenizer.vocab_size();
@@ -125,13 +142,13 @@ std::string tokenizer_info_json(const text::TokenizerFile& file, base::ThreadPoo
   json["model"] = by_ranks ? "byte ranks" : "merges";
   json["merges"] = by_ranks ? Json() : Json(parts.merges.size());
   json["ignore_merges"] = by_ranks ? Json() : Json(parts.ignore_merges);
-  json["ordinary_tokens"] = parts.vocabulary.size();
-  json["reachable_tokens"] = parts.vocabulary.size() - unreachable.size();
+  json["ordinary_tokens"] = ordinary.size();
+  json["reachable_tokens"] = ordinary.size() - unreachable.size();
   json["unreachable_tokens"] = unreachable.size();
   json["first_unreachable"] = unreachable.empty() ? Json() : Json(unreachable[0]);
-  json["unmergeable_tokens"] = text::unmergeable_tokens(parts, parts.vocabulary).size();
+  json["unmergeable_tokens"] = text::unmergeable_tokens(parts, ordinary).size();
   json["decode_only_tokens"] = parts.decode_only.size();
-  json["longest_token"] = longest_token_json(parts.vocabulary);
+  json["longest_token"] = longest_token_json(ordinary);
   json["patterns"] = patterns_json(parts.pre_tokenizer);
   json["pre_tokenizer"] = pre_tokenizer_json(parts.pre_tokenizer);
   json["normalizer"] = base::parse_json(text::normalizer_text(tokenizer), "normalizer");
