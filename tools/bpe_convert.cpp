@@ -75,9 +75,6 @@ void set_target(Options& options) {
                            "directory, or give --to");
   }
   convert.target = *options.target;
-  if (convert.target == cli::ConvertTarget::kMerges && convert.output == "-") {
-    throw base::UsageError("--output: two files do not go to standard output; name a directory");
-  }
   cli::refuse_same_outputs({convert.output, convert.specials_out_path, options.info ? "-" : ""});
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json_file.h"
 #include "cli/documents.h"
+#include "cli/merges_directory.h"
 #include "text/tokenizer_compare.h"
 #include "text/tokenizer_parts.h"
 
@@ -123,41 +124,6 @@ void warn_of_what_is_left_out(const text::BpeTokenizer& tokenizer, const Convert
   }
 }
 
-// The two files of kMerges, both or none.
-void write_directory(const std::string& path, const text::VocabMerges& files) {
-  std::error_code error;
-  const bool made = fs::create_directory(path, error);
-  if (error || !fs::is_directory(path)) {
-    throw base::IoError(path + ": cannot make this directory" +
-                        (error ? ": " + error.message() : std::string("; a file has its name")));
-  }
-  const std::string vocab_path = (fs::path(path) / "vocab.json").string();
-  const std::string merges_path = (fs::path(path) / "merges.txt").string();
-  const bool had_merges = fs::exists(merges_path, error);
-  bool merges_done = false;
-  try {
-    base::OutputFile vocab(vocab_path);
-    base::OutputFile merges(merges_path);
-    vocab.write(files.vocab_json);
-    vocab.flush();
-    merges.write(files.merges_txt);
-    merges.commit();
-    merges_done = true;
-    vocab.commit();
-  } catch (...) {
-    if (merges_done && !had_merges) {
-      fs::remove(merges_path, error);
-    }
-    if (made) {
-      fs::remove(path, error);
-    }
-    throw;
-  }
-  if (fs::exists(fs::path(path) / "tokenizer.json", error)) {
-    spdlog::warn("{}: a reader of this directory takes the tokenizer.json in it", path);
-  }
-}
-
 }  // namespace
 
 std::optional<ConvertTarget> target_of_name(const std::string& output) {
@@ -182,6 +148,8 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   std::optional<base::OutputFile> out;
   if (is_file) {
     out.emplace(options.output);
+  } else {
+    check_merges_directory(options.output);
   }
   std::optional<base::OutputFile> specials_out;
   if (!options.specials_out_path.empty()) {
@@ -221,7 +189,7 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
     out->write(converted.bytes);
     out->commit();
   } else {
-    write_directory(options.output, converted.files);
+    write_merges_directory(options.output, converted.files);
   }
   if (specials_out) {
     specials_out->commit();
