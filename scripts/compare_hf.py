@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that tokenizer files written by bpe-train load elsewhere with equal ids.
+"""Checks that tokenizer files written by bpe-train and bpe-convert load elsewhere with equal ids.
 
 usage: compare_hf.py TOOLS_DIR [--corpus FILE]
 
 For several patterns a tokenizer is trained on the corpus (default: this folder's scripts and README), written as
 tokenizer.json and as .tiktoken, and sample texts are encoded by bpe-encode and by Hugging Face `tokenizers` 0.23.2 and
-`tiktoken`. Needs the packages of requirements-compare.txt; without them it says so and exits 77.
+`tiktoken`. Then bpe-convert turns those files, and published vocabularies of the shared test data (at $NETCL_SHARED_DIR,
+else ../shared) where it is there, into the other formats, and both load the results. Needs the packages of requirements-compare.txt; without them it says so and exits 77.
 Last line: N passed, N failed; exit 1 on a failure.
 """
 import argparse
 import base64
 import json
+import lzma
+import os
 import pathlib
 import random
 import subprocess
@@ -43,6 +46,75 @@ def encode(tools: pathlib.Path, options: list[str], texts: list[str]) -> list[li
     return [json.loads(line)["ids"] for line in done.stdout.splitlines()]
 
 
+def convert(tools: pathlib.Path, source: list[str], out: str, *options: str) -> None:
+    subprocess.run([tools / "bpe-convert", "-q", "-t", *source, "-o", out, *options], check=True)
+
+
+def read_ranks(path: str) -> dict[bytes, int]:
+    pairs = (line.split() for line in pathlib.Path(path).read_bytes().splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+
+def tiktoken_ids(path: str, pattern: str, texts: list[str]) -> list[list[int]]:
+    import tiktoken
+    peer = tiktoken.Encoding("peer", pat_str=pattern, mergeable_ranks=read_ranks(path), special_tokens={})
+    return [peer.encode_ordinary(text) for text in texts]
+
+
+def json_ids(path: str, texts: list[str]) -> list[list[int]]:
+    import tokenizers
+    peer = tokenizers.Tokenizer.from_file(path)
+    peer.encode_special_tokens = True
+    return [peer.encode(text, add_special_tokens=False).ids for text in texts]
+
+
+def merges_ids(folder: str, pattern: str, texts: list[str]) -> list[list[int]]:
+    import tokenizers
+    from tokenizers import pre_tokenizers
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(f"{folder}/vocab.json", f"{folder}/merges.txt"))
+    peer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    return [peer.encode(text, add_special_tokens=False).ids for text in texts]
+
+
+def check_conversions(tools: pathlib.Path, check, name: str, source: list[str], stem: str, pattern: str,
+                      texts: list[str], merges: bool = True) -> None:
+    """Every format that bpe-convert makes of `source`, in the library it is for."""
+    ours = encode(tools, ["-t", *source], texts)
+    convert(tools, source, f"{stem}.to.json")
+    check(f"{name}: converted tokenizer.json in tokenizers", json_ids(f"{stem}.to.json", texts) == ours)
+    convert(tools, source, f"{stem}.to.tiktoken")
+    check(f"{name}: converted .tiktoken in tiktoken", tiktoken_ids(f"{stem}.to.tiktoken", pattern, texts) == ours)
+    if merges:
+        convert(tools, source, f"{stem}.to", "--to", "merges")
+        check(f"{name}: converted vocab.json and merges.txt in tokenizers",
+              merges_ids(f"{stem}.to", pattern, texts) == ours)
+
+
+def check_published(tools: pathlib.Path, check, folder: pathlib.Path, texts: list[str]) -> None:
+    shared = pathlib.Path(os.environ.get("NETCL_SHARED_DIR") or pathlib.Path(__file__).resolve().parents[2] / "shared")
+    manifest = shared / "vocabs" / "manifest.json"
+    if not manifest.exists():
+        print(f"published vocabularies: skipped, no {manifest}")
+        return
+    vocabularies = json.loads(manifest.read_text())["vocabs"]
+    patterns = {name: entry["pattern"] for name, entry in vocabularies.items() if "pattern" in entry}
+    cases = [  # file, options, pattern, whether merges alone give all tokens
+        ("r50k_base.tiktoken", ["--pattern", "r50k"], patterns["r50k_base"], True),
+        ("cl100k_base.tiktoken", ["--pattern", "cl100k"], patterns["cl100k_base"], True),
+        ("o200k_base.tiktoken", ["--pattern", "o200k"], patterns["o200k_base"], True),
+        ("tekken_240718.tiktoken", ["--pattern", "tekken"], patterns["tekken_240718"], True),
+        ("llama3.tiktoken", ["--pattern", "llama3"], patterns["cl100k_base"], False),
+        ("llama3.tokenizer.json", [], patterns["cl100k_base"], False),
+        ("gpt2.tokenizer.json", [], patterns["r50k_base"], True),
+    ]
+    for file, options, pattern, merges in cases:
+        path = folder / file
+        path.write_bytes(lzma.decompress((shared / "vocabs" / f"{file}.xz").read_bytes()))
+        check_conversions(tools, check, file, [str(path), *options], str(path), pattern, texts, merges)
+
+
 def main() -> int:
     try:
         import tiktoken
@@ -70,21 +142,22 @@ def main() -> int:
                 subprocess.run([args.tools / "bpe-train", *files, "-o", f"{stem}.{form}", "--format", form, "--vocab-size",
                                 "1000", "--pattern", name, "--special", SPECIAL, "-q"], check=True)
             ours = encode(args.tools, ["-t", f"{stem}.json"], texts)
-            theirs = tokenizers.Tokenizer.from_file(f"{stem}.json")
-            theirs.encode_special_tokens = True
             check(f"{name}: tokenizer.json in tokenizers {tokenizers.__version__}",
-                  [theirs.encode(text, add_special_tokens=False).ids for text in texts] == ours)
+                  json_ids(f"{stem}.json", texts) == ours)
             check(f"{name}: the special token has the id 0",
                   tokenizers.Tokenizer.from_file(f"{stem}.json").encode(SPECIAL).ids == [0])
-            ranks = {}
-            for line in pathlib.Path(f"{stem}.tiktoken").read_bytes().splitlines():
-                token, rank = line.split()
-                ranks[base64.b64decode(token)] = int(rank)
-            peer = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={SPECIAL: 0})
             check(f"{name}: .tiktoken in tiktoken {tiktoken.__version__}",
-                  [peer.encode_ordinary(text) for text in texts] == ours)
+                  tiktoken_ids(f"{stem}.tiktoken", pattern, texts) == ours)
             check(f"{name}: .tiktoken read back",
                   encode(args.tools, ["-t", f"{stem}.tiktoken", "--pattern-regex", pattern], texts) == ours)
+            specials = pathlib.Path(f"{stem}.specials")
+            specials.write_text(json.dumps({SPECIAL: 0}))
+            check_conversions(args.tools, check, f"{name}.json", [f"{stem}.json"], f"{stem}.j", pattern, texts)
+            check_conversions(args.tools, check, f"{name}.tiktoken", [
+                f"{stem}.tiktoken", "--pattern", name, "--specials", str(specials)], f"{stem}.t", pattern, texts)
+            check(f"{name}: the special token of the converted tokenizer.json has the id 0",
+                  tokenizers.Tokenizer.from_file(f"{stem}.t.to.json").encode(SPECIAL).ids == [0])
+        check_published(args.tools, check, pathlib.Path(folder), texts)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
 

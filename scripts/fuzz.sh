@@ -25,7 +25,7 @@ fuzz_one() {
   mkdir -p "$work/corpus"
   # -timeout: one input; the memory limits catch sizes that are believed before they are checked.
   if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-      -malloc_limit_mb=512 -max_len=8192 -print_final_stats=1 -artifact_prefix="$work/" \
+      -malloc_limit_mb=512 -max_len=16384 -print_final_stats=1 -artifact_prefix="$work/" \
       "$work/corpus" "$build/seeds/$name" >"$work/log" 2>&1; then
     echo "$name: ok, $(grep -oE 'number_of_executed_units: [0-9]+' "$work/log" | grep -oE '[0-9]+$') inputs"
   else

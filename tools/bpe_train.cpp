@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/documents.h"
+#include "cli/merges_directory.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
 #include "cli/train_report.h"
@@ -23,7 +24,7 @@ namespace {
 
 using namespace netcl;
 
-enum class FileFormat { kJson, kTiktoken };
+enum class FileFormat { kJson, kTiktoken, kMerges };
 
 struct Options {
   cli::DocumentOptions documents;
@@ -49,8 +50,10 @@ const char* const kFooter =
     "letter follows one that ends in no white space, which changes no piece; but not with "
     "--pattern\n"
     "none, --pattern-regex, --add-prefix-space or a --special text with a line end inside.\n"
-    "The text of a --special token is cut out of the corpus. A .tiktoken file holds neither the\n"
-    "pattern nor the special tokens: name them again with bpe-encode --pattern and --specials.\n"
+    "The text of a --special token is cut out of the corpus. A .tiktoken file or a vocab.json "
+    "holds\n"
+    "neither pattern nor special tokens: name them again with bpe-encode --pattern and "
+    "--specials.\n"
     "\n"
     "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 70 a bug of ours\n";
 
@@ -66,8 +69,11 @@ void declare(cli::ToolApp& app, Options& options) {
   app.add_text("-o,--output", options.output, "FILE", "Result; default: standard output")
       ->group("Output");
   app.add_choice<FileFormat>("--format", options.format,
-                             {{"json", FileFormat::kJson}, {"tiktoken", FileFormat::kTiktoken}},
-                             "tokenizer.json (default) or a .tiktoken file")
+                             {{"json", FileFormat::kJson},
+                              {"tiktoken", FileFormat::kTiktoken},
+                              {"merges", FileFormat::kMerges}},
+                             "tokenizer.json (default), a .tiktoken file, or vocab.json and "
+                             "merges.txt in a directory")
       ->group("Output");
   app.add_text("--report", options.report_path, "FILE",
                "JSON with the counts of the run and the seconds of its phases")
@@ -179,7 +185,13 @@ int run(Options& options, const cli::CommonOptions& common) {
   text::BpeTrainer trainer(options.trainer);
   cli::DocumentReader reader(options.documents);
   // An unwritable path ends the run before it learns.
-  base::OutputFile out(options.output);
+  const bool is_directory = options.format == FileFormat::kMerges;
+  std::optional<base::OutputFile> out;
+  if (is_directory) {
+    cli::check_merges_directory(options.output);
+  } else {
+    out.emplace(options.output);
+  }
   std::optional<base::OutputFile> report_out;
   if (!options.report_path.empty()) {
     report_out.emplace(options.report_path);
@@ -205,9 +217,14 @@ int run(Options& options, const cli::CommonOptions& common) {
   progress.clear();
 
   const auto write_start = std::chrono::steady_clock::now();
-  out.write(options.format == FileFormat::kJson ? text::to_tokenizer_json(result.tokenizer)
-                                                : text::to_tiktoken(result.tokenizer));
-  out.flush();
+  text::VocabMerges files;
+  if (is_directory) {
+    files = text::to_vocab_merges(result.tokenizer);
+  } else {
+    out->write(options.format == FileFormat::kJson ? text::to_tokenizer_json(result.tokenizer)
+                                                   : text::to_tiktoken(result.tokenizer));
+    out->flush();
+  }
   times.write_seconds = seconds_since(write_start);
   spdlog::info("{} documents, {} bytes, {} distinct pieces, {} merges, {} tokens",
                result.report.documents, result.report.bytes, result.report.distinct_pre_tokens,
@@ -218,11 +235,16 @@ int run(Options& options, const cli::CommonOptions& common) {
                      ? "no pair is left to merge; give more text or a smaller --vocab-size"
                      : "the pairs that are left occur less often than --min-frequency");
   }
+  if (is_directory) {
+    cli::write_merges_directory(options.output, files);
+  }
   if (report_out) {
     report_out->write(cli::train_report_json(result, options.trainer, times));
     report_out->commit();
   }
-  out.commit();
+  if (out) {
+    out->commit();
+  }
   return 0;
 }
 

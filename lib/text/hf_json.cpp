@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/hf_json.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/vocabulary.h"
 
@@ -26,7 +28,9 @@ class Handler {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  Handler(HfJson& out, const std::string& where) : out_(out), where_(where) {}
+  // `vocab_alone`: the whole text is what a tokenizer.json has as model.vocab.
+  Handler(HfJson& out, const std::string& where, bool vocab_alone)
+      : out_(out), where_(where), vocab_alone_(vocab_alone) {}
 
   bool null() { return add_value(nullptr, "null"); }
   bool boolean(bool value) { return add_value(value, "a boolean"); }
@@ -41,9 +45,8 @@ class Handler {
       return add_value(value, "a number");
     }
     if (value >= kMaxIdCount) {
-      throw FormatError(where_ + ": model.vocab: token " + quote(out_.vocab.back().first) +
-                        ": id " + std::to_string(value) + " is not below " +
-                        std::to_string(kMaxIdCount));
+      throw FormatError(vocab_place() + ": token " + quote(out_.vocab.back().first) + ": id " +
+                        std::to_string(value) + " is not below " + std::to_string(kMaxIdCount));
     }
     out_.vocab.back().second = static_cast<uint32_t>(value);
     return true;
@@ -66,7 +69,7 @@ class Handler {
   }
 
   bool start_object(std::size_t) {
-    if (mode_ == Mode::kTree && at_model_field("vocab")) {
+    if (mode_ == Mode::kTree && (vocab_alone_ || at_model_field("vocab"))) {
       enter(out_.has_vocab, "vocab", Mode::kVocab);
       return true;
     }
@@ -127,7 +130,9 @@ class Handler {
   }
 
   bool parse_error(std::size_t position, const std::string&, const Json::exception& error) {
-    const std::string what = error.what();
+    std::string what = error.what();
+    // The rest quotes the input, which may be long.
+    what.resize(std::min(what.find("; last read: "), what.size()));
     const size_t column = what.find("column ");
     const size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
     throw FormatError(
@@ -137,6 +142,8 @@ class Handler {
 
  private:
   enum class Mode { kTree, kVocab, kMerges, kMergePair };
+
+  std::string vocab_place() const { return vocab_alone_ ? where_ : where_ + ": model.vocab"; }
 
   bool at_model_field(std::string_view name) const {
     return in_model_ && stack_.size() == 2 && stack_.back()->is_object() && key_ == name;
@@ -165,7 +172,7 @@ class Handler {
 
   [[noreturn]] void wrong_value(const std::string& what) const {
     if (mode_ == Mode::kVocab) {
-      throw FormatError(where_ + ": model.vocab: token " + quote(out_.vocab.back().first) +
+      throw FormatError(vocab_place() + ": token " + quote(out_.vocab.back().first) +
                         ": expected an id, found " + what);
     }
     throw FormatError(where_ + ": " + merge_place() + ": expected " +
@@ -222,6 +229,7 @@ class Handler {
 
   HfJson& out_;
   const std::string& where_;
+  bool vocab_alone_;
   Mode mode_ = Mode::kTree;
   std::vector<Json*> stack_;  // open containers; a parent never moves while a child is open
   std::string key_;
@@ -231,19 +239,41 @@ class Handler {
 
 }  // namespace
 
-HfJson parse_hf_json(std::string_view bytes, const std::string& where) {
+namespace {
+
+HfJson parse(std::string_view bytes, const std::string& where, bool vocab_alone) {
   if (bytes.substr(0, 3) == "\xEF\xBB\xBF") {
     throw FormatError(base::at_byte(where, 0) +
                       ": byte order mark before JSON; remove the first 3 bytes");
   }
+  if (const size_t nul = bytes.find('\0'); nul != std::string_view::npos) {
+    // The parser would take it for the end of the text.
+    throw FormatError(base::at_byte(where, nul) + ": not valid JSON: NUL byte");
+  }
   HfJson out;
-  Handler handler(out, where);
+  Handler handler(out, where, vocab_alone);
   try {
     Json::sax_parse(bytes.begin(), bytes.end(), &handler);
   } catch (const Json::exception& error) {
     throw FormatError(where + ": not valid JSON: " + error.what());
   }
   return out;
+}
+
+}  // namespace
+
+HfJson parse_hf_json(std::string_view bytes, const std::string& where) {
+  return parse(bytes, where, false);
+}
+
+std::vector<std::pair<std::string, uint32_t>> parse_vocab_json(std::string_view bytes,
+                                                               const std::string& where) {
+  HfJson json = parse(bytes, where, true);
+  if (!json.has_vocab) {
+    throw FormatError(where + ": expected an object of tokens and ids, found " +
+                      json.tree.type_name());
+  }
+  return std::move(json.vocab);
 }
 
 }  // namespace netcl::text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the JSON of a tokenizer.json in one pass: model.vocab and model.merges, which make up
-// nearly all of it, go straight into flat lists, everything else becomes a small tree. Private to
-// hf_tokenizer_file.cpp.
+// nearly all of it, go straight into flat lists, everything else becomes a small tree. A vocab.json
+// is such a model.vocab alone. Private to the file readers.
 #ifndef NETCL_TEXT_HF_JSON_H_
 #define NETCL_TEXT_HF_JSON_H_
 
@@ -27,6 +27,10 @@ struct HfJson {
 // kMaxIdCount, a merge that is neither two strings nor one string with exactly one space, a key
 // given twice, nesting deeper than 512.
 HfJson parse_hf_json(std::string_view bytes, const std::string& where);
+
+// Tokens and ids of a vocab.json in the order of the file. Throws FormatError likewise.
+std::vector<std::pair<std::string, uint32_t>> parse_vocab_json(std::string_view bytes,
+                                                               const std::string& where);
 
 }  // namespace netcl::text
 

@@ -2,13 +2,12 @@
 // Writer of tokenizer.json in the form that Hugging Face `tokenizers` 0.23 writes and reads.
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
 #include "text/byte_level.h"
+#include "text/hf_model.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
 
@@ -23,21 +22,6 @@ namespace {
 
 [[noreturn]] void cannot(const TokenizerParts& parts, const std::string& why) {
   throw UsageError(parts.where + ": cannot be written as tokenizer.json: " + why);
-}
-
-// Keys of model.vocab by id: printable forms, and the contents of added tokens that must stand
-// there to get their ids.
-std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts) {
-  std::map<uint32_t, std::string> keys;
-  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
-    if (parts.vocabulary.contains(id)) {
-      keys.emplace(id, to_printable(parts.vocabulary.bytes(id)));
-    }
-  }
-  for (const auto& [id, bytes] : parts.decode_only) {
-    keys.emplace(id, bytes);
-  }
-  return keys;
 }
 
 // Hugging Face gives an added token the id of the vocabulary where its content stands there, else
@@ -70,26 +54,6 @@ void place_added_tokens(const TokenizerParts& parts, const std::vector<AddedToke
                         quote(place->second) + " and " + quote(token.content));
     }
   }
-}
-
-// Every split of every token into two tokens, the tokens by rank, the splits by the ranks of their
-// parts: how the byte-rank rule is put as a merge list.
-std::vector<Merge> merges_of_ranks(const Vocabulary& vocabulary) {
-  std::vector<Merge> merges;
-  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
-    const std::string_view bytes = vocabulary.bytes(id);
-    for (size_t cut = 1; cut < bytes.size(); ++cut) {
-      const uint32_t left = vocabulary.find_id(bytes.substr(0, cut));
-      const uint32_t right = vocabulary.find_id(bytes.substr(cut));
-      if (left != Vocabulary::kNone && right != Vocabulary::kNone) {
-        merges.push_back({left, right, id});
-      }
-    }
-  }
-  std::sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) {
-    return std::tie(a.result, a.left, a.right) < std::tie(b.result, b.left, b.right);
-  });
-  return merges;
 }
 
 Json normalizer_json(const Normalizer& normalizer) {
@@ -193,22 +157,14 @@ Json added_token_json(const AddedToken& token) {
 
 // The two big members are written piece by piece: a tree of them would take many times their size.
 std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys) {
-  const bool by_ranks = parts.rule == MergeRule::kByteRanks;
+  const MergeList list = merge_list(parts);
   std::string text = R"({"type":"BPE","dropout":null,"unk_token":null,)"
                      R"("continuing_subword_prefix":null,"end_of_word_suffix":null,)"
                      R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":)";
-  text += by_ranks || parts.ignore_merges ? "true" : "false";
-  text += ",\n\"vocab\":{";
+  text += list.ignore_merges ? "true" : "false";
+  text += ",\n\"vocab\":" + vocabulary_json(keys) + ",\n\"merges\":[";
   const char* comma = "\n";
-  for (const auto& [id, key] : keys) {
-    text += comma + to_text(key) + ":" + std::to_string(id);
-    comma = ",\n";
-  }
-  text += "},\n\"merges\":[";
-  comma = "\n";
-  const std::vector<Merge> made =
-      by_ranks ? merges_of_ranks(parts.vocabulary) : std::vector<Merge>();
-  for (const Merge& merge : by_ranks ? made : parts.merges) {
+  for (const Merge& merge : list.merges) {
     text += comma;
     text += '[';
     text += to_text(to_printable(parts.vocabulary.bytes(merge.left)));
@@ -221,6 +177,10 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
 }
 
 }  // namespace
+
+std::string normalizer_text(const BpeTokenizer& tokenizer) {
+  return to_text(normalizer_json(tokenizer.parts().normalizer));
+}
 
 std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   const TokenizerParts& parts = tokenizer.parts();

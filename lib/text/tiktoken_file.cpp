@@ -2,18 +2,16 @@
 // Reader and writer of .tiktoken files: one "base64(bytes) rank" a line, the rank being the id.
 #include <algorithm>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json_file.h"
 #include "text/base64.h"
-#include "text/known_models.h"
+#include "text/file_options.h"
+#include "text/rank_merges.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
-#include "text/unicode.h"
 
 namespace netcl::text {
 
@@ -113,116 +111,60 @@ Vocabulary make_vocabulary(const std::vector<Line>& lines, const std::string& wh
   return Vocabulary(entries);
 }
 
-// {"<|endoftext|>": 50256, ...}
-std::vector<std::pair<std::string, uint32_t>> read_specials(const std::string& path) {
-  const base::FileBytes file = base::FileBytes::open(path);
-  const std::string where = base::display_path(path);
-  const base::Json json = base::parse_json(file.view(), where);
-  if (!json.is_object()) {
-    throw FormatError(where + ": expected an object of special tokens and ids, found " +
-                      json.type_name());
-  }
-  std::vector<std::pair<std::string, uint32_t>> specials;
-  for (const auto& [name, id] : json.items()) {
-    if (name.empty() || !id.is_number_unsigned() || id.get<uint64_t>() >= kMaxIdCount) {
-      throw FormatError(
-          where + ": special token " + quote(name) +
-          (name.empty() ? " is empty"
-                        : ": the id must be a whole number below " + std::to_string(kMaxIdCount)));
-    }
-    specials.emplace_back(name, id.get<uint32_t>());
-  }
-  return specials;
-}
-
 }  // namespace
 
 BpeTokenizer parse_tiktoken(std::string_view bytes, const std::string& where,
                             const TokenizerFileOptions& options) {
-  if (options.pattern_name.empty() == options.pattern_regex.empty()) {
-    throw UsageError(where + ": a .tiktoken file does not carry its split pattern; give " +
-                     (options.pattern_name.empty() ? "a pattern name or a pattern regex"
-                                                   : "either a name or a regex, not both"));
-  }
   TokenizerParts parts;
   parts.where = where;
   parts.rule = MergeRule::kByteRanks;
-  std::shared_ptr<const PreSplitter> splitter;
-  std::vector<std::pair<std::string, uint32_t>> specials;
-  if (options.pattern_regex.empty()) {
-    KnownModel model = get_known_model(options.pattern_name);
-    splitter = make_named_splitter(model.splitter);
-    specials = std::move(model.specials);
-  } else {
-    splitter = make_regex_splitter(options.pattern_regex);
-  }
-  if (!options.specials_path.empty()) {
-    specials = read_specials(options.specials_path);
-  }
+  apply_file_options(options, "a .tiktoken file", parts);
   parts.vocabulary = make_vocabulary(parse_lines(bytes, where), where);
-  for (auto& [name, id] : specials) {
-    if (parts.vocabulary.contains(id)) {
-      throw FormatError(where + ": special token " + quote(name) + " has the id " +
-                        std::to_string(id) + ", which the file gives to another token" +
+  for (const AddedToken& token : parts.added_tokens) {
+    if (parts.vocabulary.contains(token.id)) {
+      throw FormatError(where + ": special token " + quote(token.content) + " has the id " +
+                        std::to_string(token.id) + ", which the file gives to another token" +
                         (options.specials_path.empty() ? "; is this the right pattern name?" : ""));
     }
-    parts.added_tokens.push_back({.content = std::move(name), .id = id});
   }
-  parts.pre_tokenizer =
-      PreTokenizer({make_split_step(std::move(splitter)), make_byte_level_step(false, false)});
   return BpeTokenizer(std::move(parts));
 }
 
 namespace {
 
-// A merge list means the same as byte ranks when the merges stand in the order of their results'
-// ids, each token of two bytes or more is the result of exactly one of them, and each encodes to
-// itself: then all that is left to differ is how a token's bytes are cut when it is made, and that
-// is always the same cut (merge_learner.h).
-void check_merges_are_ranks(const TokenizerParts& parts) {
-  const BpeEncoder encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges);
-  const auto refuse = [&](uint32_t id, const std::string& why) {
-    throw UsageError(parts.where + ": cannot be written as .tiktoken: token " + std::to_string(id) +
-                     " " + quote(parts.vocabulary.bytes(id)) + " " + why);
-  };
-  std::optional<uint32_t> before;
-  for (const Merge& merge : parts.merges) {
-    if (before && merge.result <= *before) {
-      refuse(merge.result, "is merged later than a token with a higher id");
-    }
-    before = merge.result;
-  }
-  EncodeScratch scratch;
-  std::vector<uint32_t> ids;
-  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
-    ids.clear();
-    encoder.encode(parts.vocabulary.bytes(id), scratch, ids);
-    if (parts.vocabulary.contains(id) && ids != std::vector<uint32_t>{id}) {
-      refuse(id, "is not what its own bytes encode to");
-    }
-  }
+[[noreturn]] void cannot(const TokenizerParts& parts, const std::string& why) {
+  throw UsageError(parts.where + ": cannot be written as .tiktoken: " + why);
 }
 
 }  // namespace
 
+std::optional<std::string> tiktoken_difference(const BpeTokenizer& tokenizer) {
+  const TokenizerParts& parts = tokenizer.parts();
+  std::string reason;
+  const std::optional<Vocabulary> vocabulary = vocabulary_without_added(parts, reason);
+  return vocabulary ? difference_to_ranks(parts, *vocabulary) : reason;
+}
+
 std::string to_tiktoken(const BpeTokenizer& tokenizer) {
   const TokenizerParts& parts = tokenizer.parts();
-  if (!parts.normalizer.empty()) {
-    throw UsageError(parts.where +
-                     ": cannot be written as .tiktoken: that format has no normalizer");
+  options_to_read_back(tokenizer, ".tiktoken");
+  for (const auto& [id, bytes] : parts.decode_only) {
+    if (!tokenizer.find_added(bytes)) {
+      cannot(parts, "token " + std::to_string(id) + " " + quote(bytes) + " is no bytes of text");
+    }
   }
-  if (!parts.pre_tokenizer.single_pattern()) {
-    throw UsageError(
-        parts.where +
-        ": cannot be written as .tiktoken: its pre-tokenizer is not one split pattern");
+  std::string reason;
+  const std::optional<Vocabulary> vocabulary = vocabulary_without_added(parts, reason);
+  if (!vocabulary) {
+    cannot(parts, reason);
   }
-  if (parts.rule == MergeRule::kMergeList) {
-    check_merges_are_ranks(parts);
+  if (const std::optional<std::string> difference = difference_to_ranks(parts, *vocabulary)) {
+    cannot(parts, *difference);
   }
   std::string text;
-  for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
-    if (parts.vocabulary.contains(id)) {
-      text += to_base64(parts.vocabulary.bytes(id)) + " " + std::to_string(id) + "\n";
+  for (uint32_t id = 0; id < vocabulary->id_limit(); ++id) {
+    if (vocabulary->contains(id)) {
+      text += to_base64(vocabulary->bytes(id)) + " " + std::to_string(id) + "\n";
     }
   }
   return text;

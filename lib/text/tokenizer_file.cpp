@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/tokenizer_file.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/error.h"
@@ -10,35 +12,144 @@ namespace netcl::text {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 bool looks_like_json(std::string_view bytes) {
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos &&
          (bytes[first] == '{' || bytes[first] == '[' || bytes.substr(0, 3) == "\xEF\xBB\xBF");
 }
 
-}  // namespace
-
-BpeTokenizer load_tokenizer(const std::string& path, const TokenizerFileOptions& options) {
-  std::string file_path = path;
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    file_path = (std::filesystem::path(path) / "tokenizer.json").string();
-    if (!std::filesystem::exists(file_path, error)) {
-      throw base::IoError(path + ": this directory has no tokenizer.json");
+// End of the JSON string that begins at `at`, or npos.
+size_t string_end(std::string_view text, size_t at) {
+  for (size_t i = at + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i + 1;
     }
   }
-  const base::FileBytes file = base::FileBytes::open(file_path);
-  const std::string where = base::display_path(file_path);
-  if (!looks_like_json(file.view())) {
-    return parse_tiktoken(file.view(), where, options);
+  return std::string_view::npos;
+}
+
+// Looks at the first members of a JSON object: a vocab.json has nothing but numbers, a tekken.json
+// is known by the name of its first list or object. Anything else, damaged text too, is left to the
+// reader of tokenizer.json, whose messages name what is wrong.
+TokenizerFormat json_format(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  constexpr std::array<std::string_view, 6> kTekkenKeys = {
+      R"("config")", R"("vocab")", R"("special_tokens")",
+      R"("image")",  R"("audio")", R"("multimodal")"};
+  constexpr int kMembers = 8;
+  size_t at = text.find('{');
+  bool numbers_alone = false;
+  for (int member = 0; member < kMembers && at != std::string_view::npos; ++member) {
+    const size_t key = text.find_first_not_of(kBlanks, at + 1);
+    if (key == std::string_view::npos || text[key] != '"') {
+      break;
+    }
+    const size_t key_end = std::min(string_end(text, key), text.size());
+    const size_t colon = text.find_first_not_of(kBlanks, key_end);
+    if (colon == std::string_view::npos || text[colon] != ':') {
+      break;
+    }
+    const size_t value = text.find_first_not_of(kBlanks, colon + 1);
+    if (value == std::string_view::npos) {
+      break;
+    }
+    if (text[value] == '{' || text[value] == '[') {
+      const std::string_view name = text.substr(key, key_end - key);
+      return std::find(kTekkenKeys.begin(), kTekkenKeys.end(), name) != kTekkenKeys.end()
+                 ? TokenizerFormat::kTekken
+                 : TokenizerFormat::kTokenizerJson;
+    }
+    const bool is_number = text[value] == '-' || (text[value] >= '0' && text[value] <= '9');
+    numbers_alone = is_number && (member == 0 || numbers_alone);
+    const size_t value_end = text[value] == '"' ? string_end(text, value) : value;
+    at = text.find_first_of(",}", std::min(value_end, text.size()));
+    if (at != std::string_view::npos && text[at] == '}') {
+      break;
+    }
   }
+  return numbers_alone ? TokenizerFormat::kVocabMerges : TokenizerFormat::kTokenizerJson;
+}
+
+std::string file_of_directory(const std::string& path) {
+  std::error_code error;
+  for (const char* name : {"tokenizer.json", "vocab.json"}) {
+    const std::string file = (fs::path(path) / name).string();
+    if (fs::exists(file, error)) {
+      return file;
+    }
+  }
+  throw base::IoError(path + ": this directory has neither tokenizer.json nor vocab.json");
+}
+
+std::string merges_path_of(const std::string& vocab_path) {
+  constexpr std::string_view kVocab = "vocab.json";
+  if (vocab_path == "-") {
+    throw base::UsageError(
+        "<stdin>: a vocab.json needs its merges.txt beside it; name the file or its directory");
+  }
+  if (vocab_path.ends_with(kVocab)) {
+    return vocab_path.substr(0, vocab_path.size() - kVocab.size()) + "merges.txt";
+  }
+  return (fs::path(vocab_path).parent_path() / "merges.txt").string();
+}
+
+void refuse_options(const TokenizerFileOptions& options, const std::string& where,
+                    std::string_view kind) {
   if (!options.pattern_name.empty() || !options.pattern_regex.empty() ||
-      !options.specials_path.empty()) {
-    throw base::UsageError(where +
-                           ": a tokenizer.json carries its own pattern and special tokens; leave "
+      !options.specials_path.empty() || options.specials) {
+    throw base::UsageError(where + ": a " + std::string(kind) +
+                           " carries its own pattern and special tokens; leave "
                            "out the pattern and specials options");
   }
-  return parse_tokenizer_json(file.view(), where);
+}
+
+}  // namespace
+
+std::string_view format_name(TokenizerFormat format) {
+  switch (format) {
+    case TokenizerFormat::kTiktoken:
+      return ".tiktoken";
+    case TokenizerFormat::kVocabMerges:
+      return "vocab.json + merges.txt";
+    case TokenizerFormat::kTekken:
+      return "tekken.json";
+    case TokenizerFormat::kTokenizerJson:
+      break;
+  }
+  return "tokenizer.json";
+}
+
+TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOptions& options) {
+  std::error_code error;
+  const std::string file_path = fs::is_directory(path, error) ? file_of_directory(path) : path;
+  const base::FileBytes file = base::FileBytes::open(file_path);
+  const std::string where = base::display_path(file_path);
+  const TokenizerFormat format =
+      looks_like_json(file.view()) ? json_format(file.view()) : TokenizerFormat::kTiktoken;
+  switch (format) {
+    case TokenizerFormat::kTiktoken:
+      return {parse_tiktoken(file.view(), where, options), format};
+    case TokenizerFormat::kVocabMerges: {
+      const base::FileBytes merges = base::FileBytes::open(merges_path_of(file_path));
+      return {parse_vocab_merges(file.view(), merges.view(), where, merges.path(), options),
+              format};
+    }
+    case TokenizerFormat::kTekken:
+      refuse_options(options, where, format_name(format));
+      return {parse_tekken_json(file.view(), where), format};
+    case TokenizerFormat::kTokenizerJson:
+      break;
+  }
+  refuse_options(options, where, format_name(format));
+  return {parse_tokenizer_json(file.view(), where), format};
+}
+
+BpeTokenizer load_tokenizer(const std::string& path, const TokenizerFileOptions& options) {
+  return load_tokenizer_file(path, options).tokenizer;
 }
 
 }  // namespace netcl::text

@@ -53,6 +53,21 @@ def tiktoken() -> bytes:
     return b"".join(base64.b64encode(token) + f" {rank}\n".encode() for rank, token in enumerate(tokens))
 
 
+def vocab_merges() -> bytes:
+    vocab = {symbol: i for i, symbol in enumerate(gpt2_symbols())} | {"ab": 256, "\u0120a": 257}
+    return json.dumps(vocab, ensure_ascii=False).encode() + b"\0#version: 0.2\na b\n\xc4\xa0 a\n"
+
+
+def tekken() -> bytes:
+    tokens = [bytes([b]) for b in range(256)] + [b"ab", b" a"]
+    config = {"pattern": "\\S+|\\s+", "num_vocab_tokens": 258, "default_vocab_size": 261,
+              "default_num_special_tokens": 3, "version": "v3"}
+    vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+             for i, token in enumerate(tokens)]
+    specials = [{"rank": 0, "token_str": "<unk>", "is_control": True}]
+    return json.dumps({"config": config, "vocab": vocab, "special_tokens": specials}).encode()
+
+
 entry = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 seeds = {
     "fuzz_npy": [
@@ -82,6 +97,8 @@ seeds = {
     ],
     "fuzz_tokenizer_json": [tokenizer_json()],
     "fuzz_tiktoken": [tiktoken()],
+    "fuzz_tekken": [tekken()],
+    "fuzz_vocab_merges": [vocab_merges()],
 }
 
 folder = pathlib.Path(sys.argv[1])

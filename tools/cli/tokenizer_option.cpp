@@ -17,29 +17,35 @@ std::string join_names(const std::vector<std::string_view>& names) {
 
 void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
   app.add_text("-t,--tokenizer", option.path, "TOKENIZER",
-               "tokenizer.json, a directory that holds one, or a .tiktoken file")
+               "tokenizer.json, vocab.json (merges.txt beside it), a directory that holds them, "
+               "tekken.json, or a .tiktoken file")
       ->required()
       ->group("Tokenizer");
   app.add_text("--pattern", option.file.pattern_name, "NAME",
-               "Split pattern and special tokens of a .tiktoken file: " +
+               "Split pattern and special tokens of a .tiktoken file or a vocab.json: " +
                    join_names(text::known_model_names()))
       ->group("Tokenizer");
   app.add_text("--pattern-regex", option.file.pattern_regex, "RE",
-               "Any other split pattern for a .tiktoken file")
+               "Any other split pattern for such a file")
       ->group("Tokenizer");
   app.add_text("--specials", option.file.specials_path, "FILE",
-               "JSON object of special tokens and ids for a .tiktoken file")
+               "JSON object of special tokens and ids for such a file")
       ->group("Tokenizer");
 }
 
-text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input) {
+text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdin_is_input) {
   if (option.path == "-" && stdin_is_input) {
     throw base::UsageError("-t -: standard input is read for the input already");
   }
-  text::BpeTokenizer tokenizer = text::load_tokenizer(option.path, option.file);
-  spdlog::info("{}: {} tokens, ids below {}", base::quote(option.path, 200), tokenizer.vocab_size(),
-               tokenizer.id_limit());
-  return tokenizer;
+  text::TokenizerFile file = text::load_tokenizer_file(option.path, option.file);
+  spdlog::info("{}: {}, {} tokens, ids below {}", base::quote(option.path, 200),
+               text::format_name(file.format), file.tokenizer.vocab_size(),
+               file.tokenizer.id_limit());
+  return file;
+}
+
+text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input) {
+  return load_tokenizer_file(option, stdin_is_input).tokenizer;
 }
 
 }  // namespace netcl::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options by which a tool names its tokenizer: -t and, for .tiktoken files, --pattern,
-// --pattern-regex and --specials.
+// The options by which a tool names its tokenizer: -t and, for .tiktoken files and vocab.json,
+// --pattern, --pattern-regex and --specials.
 #ifndef NETCL_TOOLS_CLI_TOKENIZER_OPTION_H_
 #define NETCL_TOOLS_CLI_TOKENIZER_OPTION_H_
 
@@ -22,6 +22,8 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option);
 // Loads the tokenizer; with -v a line says what was loaded. Throws as text::load_tokenizer(), and
 // UsageError when `stdin_is_input` and the tokenizer is to come from standard input too.
 text::BpeTokenizer load_tokenizer(const TokenizerOption& option, bool stdin_is_input);
+// The same with the format of the file.
+text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdin_is_input);
 
 // Names joined by ", " for help texts.
 std::string join_names(const std::vector<std::string_view>& names);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/merges_directory.h"
+
+#include <filesystem>
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace netcl::cli {
+
+namespace fs = std::filesystem;
+
+void check_merges_directory(const std::string& path) {
+  if (path.empty() || path == "-") {
+    throw base::UsageError("--output: two files do not go to standard output; name a directory");
+  }
+  std::error_code error;
+  if (fs::exists(path, error)) {
+    if (!fs::is_directory(path, error)) {
+      throw base::IoError(path + ": is a file; give a directory for vocab.json and merges.txt");
+    }
+    return;
+  }
+  fs::path above = fs::path(path).parent_path();
+  if (path.ends_with('/')) {
+    above = above.parent_path();
+  }
+  if (!above.empty() && !fs::is_directory(above, error)) {
+    throw base::IoError(path + ": cannot make this directory: there is no " + above.string());
+  }
+}
+
+void write_merges_directory(const std::string& path, const text::VocabMerges& files) {
+  std::error_code error;
+  const bool made = fs::create_directory(path, error);
+  if (error) {
+    throw base::IoError(path + ": cannot make this directory: " + error.message());
+  }
+  const std::string vocab_path = (fs::path(path) / "vocab.json").string();
+  const std::string merges_path = (fs::path(path) / "merges.txt").string();
+  const bool had_merges = fs::exists(merges_path, error);
+  bool merges_done = false;
+  try {
+    base::OutputFile vocab(vocab_path);
+    base::OutputFile merges(merges_path);
+    vocab.write(files.vocab_json);
+    vocab.flush();
+    merges.write(files.merges_txt);
+    merges.commit();
+    merges_done = true;
+    vocab.commit();
+  } catch (...) {
+    if (merges_done && !had_merges) {
+      fs::remove(merges_path, error);
+    }
+    if (made) {
+      fs::remove(path, error);
+    }
+    throw;
+  }
+  if (fs::exists(fs::path(path) / "tokenizer.json", error)) {
+    spdlog::warn("{}: a reader of this directory takes the tokenizer.json in it", path);
+  }
+}
+
+}  // namespace netcl::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A directory with vocab.json and merges.txt as a result.
+#ifndef NETCL_TOOLS_CLI_MERGES_DIRECTORY_H_
+#define NETCL_TOOLS_CLI_MERGES_DIRECTORY_H_
+
+#include <string>
+
+#include "text/tokenizer_file.h"
+
+namespace netcl::cli {
+
+// Throws, before the work, what would keep write_merges_directory() from writing: UsageError for
+// standard output, IoError when a file has the name or the directory above is not there.
+void check_merges_directory(const std::string& path);
+
+// Writes both files, or none, in a directory that is made when it is not there; other files in it
+// stay, with a warning when one is a tokenizer.json, which readers of the directory take first.
+// Throws IoError.
+void write_merges_directory(const std::string& path, const text::VocabMerges& files);
+
+}  // namespace netcl::cli
+
+#endif  // NETCL_TOOLS_CLI_MERGES_DIRECTORY_H_
