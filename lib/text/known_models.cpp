@@ -49,7 +49,9 @@ void add(Specials& specials, std::string content, uint32_t id) {
 void add_numbered(Specials& specials, const std::string& prefix, uint32_t number, uint32_t first,
                   uint32_t last, const std::string& end = "|>") {
   for (uint32_t id = first; id <= last; ++id) {
-    add(specials, prefix + std::to_string(number++) + end, id);
+    std::string content = prefix;
+    content.append(std::to_string(number++)).append(end);
+    add(specials, std::move(content), id);
   }
 }
 

@@ -77,7 +77,7 @@ TokenizerFormat json_format(std::string_view text) {
 std::string file_of_directory(const std::string& path) {
   std::error_code error;
   for (const char* name : {"tokenizer.json", "vocab.json"}) {
-    const std::string file = (fs::path(path) / name).string();
+    std::string file = (fs::path(path) / name).string();
     if (fs::exists(file, error)) {
       return file;
     }
