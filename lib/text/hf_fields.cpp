@@ -95,6 +95,36 @@ void for_each_step(const Json& value, const std::string& place, std::string_view
   }
 }
 
+// The `pattern` of a Split or Replace.
+struct HfPattern {
+  std::string text;
+  bool is_literal = false;
+};
+
+HfPattern read_pattern(const HfObject& object) {
+  const HfObject pattern = object.object("pattern");
+  pattern.allow_only({"String", "Regex"});
+  const bool is_literal = pattern.has("String");
+  if (is_literal == pattern.has("Regex")) {
+    throw FormatError(pattern.place() + ": expected either a String or a Regex");
+  }
+  const HfPattern read = {pattern.text(is_literal ? "String" : "Regex"), is_literal};
+  if (read.text.empty()) {
+    throw FormatError(pattern.place() + ": the pattern is empty");
+  }
+  return read;
+}
+
+// make(), with the place of the object in front of what is wrong with a pattern.
+template <typename Make>
+auto with_place(const HfObject& object, const Make& make) {
+  try {
+    return make();
+  } catch (const FormatError& error) {
+    throw FormatError(object.place() + ": " + error.what());
+  }
+}
+
 NormalizerStep read_normalizer_step(const HfObject& object) {
   using Kind = NormalizerStep::Kind;
   const std::string type = object.text("type");
@@ -119,18 +149,19 @@ NormalizerStep read_normalizer_step(const HfObject& object) {
     step.content = object.text("prepend");
   } else if (type == "Replace") {
     object.allow_only({"type", "pattern", "content"});
-    const HfObject pattern = object.object("pattern");
-    pattern.allow_only({"String"});
-    step.kind = Kind::kReplace;
-    step.pattern = pattern.text("String");
-    step.content = object.text("content");
-    if (step.pattern.empty()) {
-      pattern.refuse("String", "it must not be empty");
+    const HfPattern pattern = read_pattern(object);
+    if (pattern.is_literal) {
+      step.kind = Kind::kReplace;
+      step.pattern = pattern.text;
+      step.content = object.text("content");
+    } else {
+      step = with_place(
+          object, [&] { return make_replace_regex_step(pattern.text, object.text("content")); });
     }
   } else {
     object.refuse("type",
-                  "known: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace "
-                  "(String), Sequence");
+                  "known: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, "
+                  "Sequence");
   }
   return step;
 }
@@ -146,22 +177,11 @@ SplitBehavior read_behavior(const HfObject& object) {
 
 PreTokenizerStep read_split(const HfObject& object) {
   object.allow_only({"type", "pattern", "behavior", "invert"});
-  const HfObject pattern = object.object("pattern");
-  pattern.allow_only({"String", "Regex"});
-  const bool is_literal = pattern.has("String");
-  if (is_literal == pattern.has("Regex")) {
-    throw FormatError(pattern.place() + ": expected either a String or a Regex");
-  }
-  const std::string text = pattern.text(is_literal ? "String" : "Regex");
-  if (text.empty()) {
-    throw FormatError(pattern.place() + ": the pattern is empty");
-  }
+  const HfPattern pattern = read_pattern(object);
   const SplitBehavior behavior = read_behavior(object);
-  try {
-    return make_split_step(text, is_literal, behavior, object.flag("invert"));
-  } catch (const FormatError& error) {
-    throw FormatError(object.place() + ": " + error.what());
-  }
+  return with_place(object, [&] {
+    return make_split_step(pattern.text, pattern.is_literal, behavior, object.flag("invert"));
+  });
 }
 
 void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerStep>& steps) {
@@ -190,13 +210,16 @@ void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerSte
     object.allow_only({"type"});
     steps.push_back(make_whitespace_split_step());
     steps.push_back(make_punctuation_step(SplitBehavior::kIsolated));
+  } else if (type == "UnicodeScripts") {
+    object.allow_only({"type"});
+    steps.push_back(make_unicode_scripts_step());
   } else if (type == "CharDelimiterSplit") {
     object.allow_only({"type", "delimiter"});
     steps.push_back(make_char_delimiter_step(object.text("delimiter")));
   } else {
     object.refuse("type",
                   "known: ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, "
-                  "BertPreTokenizer, CharDelimiterSplit, Sequence");
+                  "BertPreTokenizer, CharDelimiterSplit, UnicodeScripts, Sequence");
   }
 }
 

@@ -123,9 +123,11 @@ Json normalizer_json(const Normalizer& normalizer) {
         steps.push_back(Json{{"type", "Prepend"}, {"prepend", step.content}});
         break;
       case Kind::kReplace:
-        steps.push_back(Json{{"type", "Replace"},
-                             {"pattern", Json{{"String", step.pattern}}},
-                             {"content", step.content}});
+      case Kind::kReplaceRegex:
+        steps.push_back(Json{
+            {"type", "Replace"},
+            {"pattern", Json{{step.kind == Kind::kReplace ? "String" : "Regex", step.pattern}}},
+            {"content", step.content}});
         break;
     }
   }

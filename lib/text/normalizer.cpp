@@ -161,6 +161,18 @@ void replace(const NormalizerStep& step, std::string_view text, LayerBuilder& ou
   }
 }
 
+void replace_matches(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
+  std::vector<Piece> matches;
+  step.matcher->find(text, matches);
+  size_t at = 0;
+  for (const Piece& match : matches) {
+    out.copy(at, match.begin);
+    out.replace(match.begin, match.end, step.content);
+    at = match.end;
+  }
+  out.copy(at, text.size());
+}
+
 void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
   using Kind = NormalizerStep::Kind;
   switch (step.kind) {
@@ -186,6 +198,8 @@ void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder&
       return;
     case Kind::kReplace:
       return replace(step, text, out);
+    case Kind::kReplaceRegex:
+      return replace_matches(step, text, out);
   }
 }
 
@@ -196,6 +210,15 @@ bool keeps_ascii(const NormalizerStep& step) {
 }
 
 }  // namespace
+
+NormalizerStep make_replace_regex_step(std::string_view pattern, std::string_view content) {
+  NormalizerStep step;
+  step.kind = NormalizerStep::Kind::kReplaceRegex;
+  step.pattern = pattern;
+  step.content = content;
+  step.matcher = make_regex_matcher(pattern);
+  return step;
+}
 
 ByteSpan NormalizedText::original(size_t begin, size_t end) const {
   size_t from = begin;

@@ -7,11 +7,13 @@
 #define NETCL_TEXT_NORMALIZER_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "text/byte_span.h"
+#include "text/regex_splitter.h"
 
 namespace netcl::text {
 
@@ -26,14 +28,19 @@ struct NormalizerStep {
     kStrip,         // drops white space at the left and/or right end
     kPrepend,       // puts `content` before a text that is not empty
     kReplace,       // every `pattern`, leftmost first, becomes `content`
+    kReplaceRegex,  // the same for every match of the regular expression `pattern`
   };
   Kind kind = Kind::kNfc;
   bool left = false;
   bool right = false;
   std::string pattern;
   std::string content;
-  friend bool operator==(const NormalizerStep&, const NormalizerStep&) = default;
+  std::shared_ptr<const RegexMatcher> matcher;  // of kReplaceRegex: made from `pattern`
 };
+
+// A kReplaceRegex step; `content` is put as it is. Throws FormatError when the pattern cannot be
+// translated (regex_splitter.h).
+NormalizerStep make_replace_regex_step(std::string_view pattern, std::string_view content);
 
 // A normalized text and the way back to the original.
 class NormalizedText {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "text/byte_level.h"
+#include "text/unicode_scripts.h"
 
 namespace netcl::text {
 
@@ -174,6 +175,13 @@ PreTokenizerStep make_whitespace_split_step() {
 PreTokenizerStep make_char_delimiter_step(std::string_view character) {
   return regex_step(escaped(character), SplitBehavior::kRemoved,
                     Json{{"type", "CharDelimiterSplit"}, {"delimiter", std::string(character)}});
+}
+
+PreTokenizerStep make_unicode_scripts_step() {
+  PreTokenizerStep step;
+  step.splitter = make_script_splitter();
+  step.definition = dump(Json{{"type", "UnicodeScripts"}});
+  return step;
 }
 
 size_t PreTokenized::original(size_t offset) const {

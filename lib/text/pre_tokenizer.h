@@ -45,6 +45,9 @@ PreTokenizerStep make_whitespace_split_step();
 // "CharDelimiterSplit": the character is removed.
 PreTokenizerStep make_char_delimiter_step(std::string_view character);
 
+// "UnicodeScripts": see make_script_splitter in unicode_scripts.h.
+PreTokenizerStep make_unicode_scripts_step();
+
 // Name of a behaviour in tokenizer.json, and back.
 std::string_view behavior_name(SplitBehavior behavior);
 std::optional<SplitBehavior> find_behavior(std::string_view name);

@@ -168,7 +168,7 @@ std::vector<Span> contiguous(const std::vector<Span>& spans) {
   return joined;
 }
 
-class Pcre2Splitter final : public PreSplitter {
+class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
  public:
   Pcre2Splitter(std::string_view regex, SplitBehavior behavior, bool invert, RegexDialect dialect)
       : pattern_(regex),
@@ -200,6 +200,18 @@ class Pcre2Splitter final : public PreSplitter {
     for (const Span& span : spans) {
       if (span.piece.begin < span.piece.end) {
         pieces.push_back(span.piece);
+      }
+    }
+  }
+
+  // Requires a splitter without inversion: its spans that are matches are those of the pattern.
+  void find(std::string_view text, std::vector<Piece>& matches) const override {
+    if (text.empty()) {
+      return;
+    }
+    for (const Span& span : find_spans(text)) {
+      if (span.is_match) {
+        matches.push_back(span.piece);
       }
     }
   }
@@ -300,6 +312,11 @@ std::shared_ptr<const PreSplitter> make_pcre2_splitter(std::string_view regex,
                                                        SplitBehavior behavior, bool invert,
                                                        RegexDialect dialect) {
   return std::make_shared<Pcre2Splitter>(regex, behavior, invert, dialect);
+}
+
+std::shared_ptr<const RegexMatcher> make_regex_matcher(std::string_view regex,
+                                                       RegexDialect dialect) {
+  return std::make_shared<Pcre2Splitter>(regex, SplitBehavior::kIsolated, false, dialect);
 }
 
 }  // namespace netcl::text
