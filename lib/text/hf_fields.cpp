@@ -44,6 +44,15 @@ uint32_t HfObject::id(std::string_view key) const {
   return static_cast<uint32_t>(value);
 }
 
+uint64_t HfObject::count(std::string_view key) const {
+  const int64_t value = base::require_int(*value_, key, place_);
+  if (value < 0) {
+    throw FormatError(place_ + ": field '" + std::string(key) + "': " + std::to_string(value) +
+                      " is negative");
+  }
+  return static_cast<uint64_t>(value);
+}
+
 const Json& HfObject::field(std::string_view key) const {
   return base::require_field(*value_, key, place_);
 }
@@ -223,6 +232,15 @@ void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerSte
   }
 }
 
+// `direction`: which end is cut or filled.
+bool read_is_left(const HfObject& object) {
+  const std::string direction = object.text("direction");
+  if (direction != "Left" && direction != "Right") {
+    object.refuse("direction", "known: Left, Right");
+  }
+  return direction == "Left";
+}
+
 // ["[CLS]", 101]
 uint32_t read_token_pair(const HfObject& object, std::string_view key) {
   const Json& pair = object.array(key);
@@ -313,6 +331,50 @@ void read_post_processor(const Json& value, const std::string& where, TokenizerP
                     "Sequence");
     }
   });
+}
+
+std::optional<Truncation> read_truncation(const Json& value, const std::string& where) {
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  const HfObject object(value, where + ": truncation");
+  object.allow_only({"direction", "max_length", "strategy", "stride"});
+  Truncation truncation;
+  truncation.max_length = object.count("max_length");
+  truncation.stride = object.count("stride");
+  const std::string strategy = object.text("strategy");
+  if (strategy != "LongestFirst" && strategy != "OnlyFirst" && strategy != "OnlySecond") {
+    object.refuse("strategy", "known: LongestFirst, OnlyFirst, OnlySecond");
+  }
+  using Strategy = Truncation::Strategy;
+  truncation.strategy = strategy == "LongestFirst" ? Strategy::kLongestFirst
+                        : strategy == "OnlyFirst"  ? Strategy::kOnlyFirst
+                                                   : Strategy::kOnlySecond;
+  truncation.at_left = object.has("direction") && read_is_left(object);
+  return truncation;
+}
+
+std::optional<Padding> read_padding(const Json& value, const std::string& where) {
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  const HfObject object(value, where + ": padding");
+  object.allow_only(
+      {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"});
+  Padding padding;
+  if (object.field("strategy").is_object()) {
+    const HfObject strategy = object.object("strategy");
+    strategy.allow_only({"Fixed"});
+    padding.fixed_length = strategy.count("Fixed");
+  } else if (object.text("strategy") != "BatchLongest") {
+    object.refuse("strategy", "known: BatchLongest, {\"Fixed\": N}");
+  }
+  padding.multiple = object.has("pad_to_multiple_of") ? object.count("pad_to_multiple_of") : 0;
+  padding.pad_id = object.id("pad_id");
+  padding.pad_type_id = object.count("pad_type_id");
+  padding.pad_token = object.text("pad_token");
+  padding.at_left = read_is_left(object);
+  return padding;
 }
 
 void check_decoder(const Json& value, const std::string& where) {

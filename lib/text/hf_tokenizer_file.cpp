@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reader of tokenizer.json. Supported: models of type BPE on byte level, the normalizers,
 // pre-tokenizers and post-processors that hf_fields.cpp names, the decoder ByteLevel, added tokens
-// with all their flags. `truncation` and `padding` are accepted and not applied (they say how
-// batches are shaped, not what the ids of a text are); templates are applied on request.
+// with all their flags. `truncation`, `padding` and templates are applied on request
+// (sequence_shape.h): they say how batches are shaped, not what the ids of a text are.
 // Added tokens get the ids that Hugging Face `tokenizers` gives them: that of the vocabulary when
 // the content is a token there, else the size of the vocabulary and so on; the `id` field is not
 // believed.
@@ -213,6 +213,8 @@ BpeTokenizer parse_tokenizer_json(std::string_view bytes, const std::string& whe
   parts.pre_tokenizer = PreTokenizer(read_pre_tokenizer(field("pre_tokenizer"), where));
   check_decoder(field("decoder"), where);
   read_post_processor(field("post_processor"), where, parts);
+  parts.truncation = read_truncation(field("truncation"), where);
+  parts.padding = read_padding(field("padding"), where);
   parts.added_tokens = read_added_tokens(field("added_tokens"), where);
   ModelReader reader(json, where);
   reader.read_vocabulary(parts);

@@ -186,6 +186,34 @@ Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokeni
   return Json{{"type", "Sequence"}, {"processors", Json::array({byte_level_json(false), filled})}};
 }
 
+Json truncation_json(const std::optional<Truncation>& truncation) {
+  using Strategy = Truncation::Strategy;
+  if (!truncation) {
+    return nullptr;
+  }
+  return Json{{"direction", truncation->at_left ? "Left" : "Right"},
+              {"max_length", truncation->max_length},
+              {"strategy", truncation->strategy == Strategy::kLongestFirst ? "LongestFirst"
+                           : truncation->strategy == Strategy::kOnlyFirst  ? "OnlyFirst"
+                                                                           : "OnlySecond"},
+              {"stride", truncation->stride}};
+}
+
+Json padding_json(const std::optional<Padding>& padding) {
+  if (!padding) {
+    return nullptr;
+  }
+  Json json;
+  json["strategy"] =
+      padding->fixed_length ? Json{{"Fixed", *padding->fixed_length}} : Json("BatchLongest");
+  json["direction"] = padding->at_left ? "Left" : "Right";
+  json["pad_to_multiple_of"] = padding->multiple == 0 ? Json() : Json(padding->multiple);
+  json["pad_id"] = padding->pad_id;
+  json["pad_type_id"] = padding->pad_type_id;
+  json["pad_token"] = padding->pad_token;
+  return json;
+}
+
 Json added_token_json(const AddedToken& token) {
   return Json{
       {"id", token.id},          {"content", token.content}, {"single_word", token.single_word},
@@ -232,7 +260,9 @@ std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   std::map<uint32_t, std::string> keys = vocabulary_keys(parts);
   place_added_tokens(parts, added, keys);
 
-  std::string text = "{\"version\":\"1.0\",\n\"truncation\":null,\n\"padding\":null,\n";
+  std::string text = "{\"version\":\"1.0\",\n\"truncation\":";
+  text += to_text(truncation_json(parts.truncation));
+  text += ",\n\"padding\":" + to_text(padding_json(parts.padding)) + ",\n";
   text += "\"added_tokens\":[";
   const char* comma = "\n";
   for (const AddedToken& token : added) {

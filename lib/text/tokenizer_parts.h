@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "text/bpe_encoder.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
+#include "text/sequence_shape.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -37,6 +39,9 @@ struct TokenizerParts {
   // Ids that the post-processor puts around one text.
   std::vector<uint32_t> template_prefix;
   std::vector<uint32_t> template_suffix;
+  // How sequences are cut and filled up where that is asked for (sequence_shape.h).
+  std::optional<Truncation> truncation;
+  std::optional<Padding> padding;
 };
 
 }  // namespace netcl::text

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/id_file.h"
+#include "text/sequence_shape.h"
 
 namespace netcl::cli {
 
@@ -25,6 +26,9 @@ void check_options(const EncodeRunOptions& options) {
   }
   if (options.has_limit && options.has_append && options.limit == 0) {
     throw base::UsageError("--limit: 0 leaves no place for the token of --append");
+  }
+  if (options.has_limit && options.truncate) {
+    throw base::UsageError("--limit and --truncate exclude each other");
   }
   refuse_same_outputs({options.output, options.offsets_path, options.spans_path});
   const auto refuse_terminal = [](const std::string& path, const char* what) {
@@ -60,6 +64,14 @@ struct Outcome {
   std::exception_ptr error;
 };
 
+// What is written for one document.
+struct Row {
+  std::string id_json;
+  uint64_t text_size = 0;
+  text::Encoding encoding;
+  uint64_t count = 0;
+};
+
 class EncodeRun {
  public:
   EncodeRun(const EncodeRunOptions& options, const CommonOptions& common)
@@ -75,6 +87,10 @@ class EncodeRun {
     tokenizer_.encode("", options_.encode);
     if (options_.has_append) {
       append_ = find_append();
+    }
+    if (options_.add_template || options_.truncate || options_.pad) {
+      shape_.emplace(tokenizer_, text::ShapeOptions{options_.add_template, options_.truncate,
+                                                    options_.pad, append_ ? 1u : 0u});
     }
     if (!options_.offsets_path.empty()) {
       offsets_.emplace(options_.offsets_path, 0);
@@ -92,6 +108,7 @@ class EncodeRun {
       out_.flush();  // on standard output exactly the documents before the bad one appear
       throw;
     }
+    write_held();
     progress_.clear();
     if (!options_.count) {
       writer_->finish();
@@ -144,7 +161,8 @@ class EncodeRun {
       if (outcomes[i].error) {
         std::rethrow_exception(outcomes[i].error);
       }
-      write(batch.documents[i], outcomes[i]);
+      take_row({batch.documents[i].id_json, batch.documents[i].text.size(),
+                std::move(outcomes[i].encoding), outcomes[i].count});
     }
     if (batch.interactive) {
       out_.flush();
@@ -158,7 +176,7 @@ class EncodeRun {
     text::EncodeOptions encode_options = options_.encode;
     encode_options.where = document.where;
     encode_options.where_offset = document.where_offset;
-    if (options_.count && !options_.has_limit && !spans_) {
+    if (options_.count && !options_.has_limit && !spans_ && !shape_) {
       outcome.count = tokenizer_.count(document.text, encode_options) + (append_ ? 1 : 0);
       return;
     }
@@ -168,6 +186,9 @@ class EncodeRun {
     } else {
       encoding.ids = tokenizer_.encode(document.text, encode_options);
     }
+    if (shape_) {
+      shape_->apply(encoding, document.text.size());
+    }
     const uint64_t room = options_.limit - (append_ ? 1 : 0);
     if (options_.has_limit && encoding.ids.size() > room) {
       const size_t kept = tokenizer_.prefix_at_character(encoding.ids, room);
@@ -176,27 +197,49 @@ class EncodeRun {
     }
     if (append_) {
       encoding.ids.push_back(*append_);
-      const uint64_t end = document.text.size();
-      encoding.spans.push_back({end, end});
+      if (spans_) {
+        encoding.spans.push_back({document.text.size(), document.text.size()});
+      }
     }
     outcome.count = encoding.ids.size();
   }
 
-  void write(const Document& document, const Outcome& outcome) {
-    ++stats_.documents;
-    stats_.bytes += document.text.size();
-    stats_.ids += outcome.count;
-    if (options_.count) {
-      write_count(document, outcome.count);
+  // Writes a row, or holds it while the longest is not known.
+  void take_row(Row row) {
+    if (shape_ && shape_->pads_to_longest()) {
+      longest_ = std::max<uint64_t>(longest_, row.encoding.ids.size());
+      held_.push_back(std::move(row));
     } else {
-      write_row(document, outcome.encoding.ids);
+      write(std::move(row));
+    }
+  }
+
+  void write_held() {
+    for (Row& row : held_) {
+      write(std::move(row));
+    }
+    held_.clear();
+  }
+
+  void write(Row row) {
+    if (shape_) {
+      shape_->pad(row.encoding, longest_, row.text_size);
+      row.count = row.encoding.ids.size();
+    }
+    ++stats_.documents;
+    stats_.bytes += row.text_size;
+    stats_.ids += row.count;
+    if (options_.count) {
+      write_count(row);
+    } else {
+      write_ids(row);
     }
     if (offsets_) {
       offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
     }
     if (spans_) {
       numbers_.clear();
-      for (const text::ByteSpan& span : outcome.encoding.spans) {
+      for (const text::ByteSpan& span : row.encoding.spans) {
         numbers_.push_back(span.begin);
         numbers_.push_back(span.end);
       }
@@ -204,23 +247,24 @@ class EncodeRun {
     }
   }
 
-  void write_count(const Document& document, uint64_t count) {
+  void write_count(const Row& row) {
     if (options_.format == IdFormat::kText) {
-      out_.write(std::to_string(count) + "\n");
+      out_.write(std::to_string(row.count) + "\n");
       return;
     }
-    out_.write("{\"count\":" + std::to_string(count) +
-               (document.id_json.empty() ? "" : ",\"id\":" + document.id_json) + "}\n");
+    out_.write("{\"count\":" + std::to_string(row.count) +
+               (row.id_json.empty() ? "" : ",\"id\":" + row.id_json) + "}\n");
   }
 
-  void write_row(const Document& document, std::span<const uint32_t> ids) {
+  void write_ids(const Row& row) {
+    const std::vector<uint32_t>& ids = row.encoding.ids;
     pieces_.clear();
     if (options_.pieces) {
       for (const uint32_t id : ids) {
         pieces_.push_back(piece_json(tokenizer_.token_bytes(id)));
       }
     }
-    writer_->write({ids, document.id_json, pieces_, options_.pieces});
+    writer_->write({ids, row.id_json, pieces_, options_.pieces});
   }
 
   const EncodeRunOptions& options_;
@@ -230,6 +274,9 @@ class EncodeRun {
   ProgressReport progress_;
   base::ProgressFn report_;
   std::optional<uint32_t> append_;
+  std::optional<text::SequenceShape> shape_;
+  std::vector<Row> held_;  // rows that wait for the longest
+  uint64_t longest_ = 0;
   EncodeStats stats_;
   base::OutputFile out_;
   std::unique_ptr<IdWriter> writer_;
