@@ -10,37 +10,16 @@ namespace netcl::text {
 
 namespace {
 
-constexpr uint32_t kNoRank = PairMap::kNone;
+constexpr uint32_t kNoRank = PairTable::kNone;
 constexpr uint32_t kNoNode = UINT32_MAX;
 
 // Longest piece that is merged by scanning. Above some 100 bytes the heap wins on random bytes;
 // text rarely has pieces that long.
 constexpr size_t kLongestScan = 96;
 
-// Pairs of tokens whose joined bytes are a token, for every token: each of its splits with both
-// parts in the vocabulary. Lengths that no token has are passed over without a look-up.
-PairMap pairs_of(const Vocabulary& vocabulary) {
-  std::vector<bool> has_length(vocabulary.longest() + 1);
-  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
-    has_length[vocabulary.bytes(id).size()] = true;
-  }
-  PairMap pairs(2 * vocabulary.size());
-  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
-    const std::string_view bytes = vocabulary.bytes(id);
-    for (size_t cut = 1; cut < bytes.size(); ++cut) {
-      if (!has_length[cut] || !has_length[bytes.size() - cut]) {
-        continue;
-      }
-      const uint32_t left = vocabulary.find_id(bytes.substr(0, cut));
-      const uint32_t right =
-          left == Vocabulary::kNone ? left : vocabulary.find_id(bytes.substr(cut));
-      if (right != Vocabulary::kNone) {
-        pairs.at(left, right) = id;
-      }
-    }
-  }
-  return pairs;
-}
+// A rank and a place in one word, so that the lowest word is the leftmost of the lowest ranks.
+constexpr int kPlaceBits = 8;
+constexpr uint32_t kNoRankWord = kNoRank << kPlaceBits;
 
 }  // namespace
 
@@ -48,28 +27,107 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
                        const std::vector<Merge>& merges, bool ignore_merges)
     : vocabulary_(&vocabulary),
       whole_piece_first_(ignore_merges || rule == MergeRule::kByteRanks),
-      ranks_(rule == MergeRule::kMergeList ? merges.size() : 0) {
+      ranks_(rule == MergeRule::kMergeList ? merges.size() : vocabulary.size()),
+      first_ranks_(size_t{1} << 16, kNoRank) {
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
     const char as_char = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary.find_id({&as_char, 1});
   }
   if (rule == MergeRule::kByteRanks) {
-    ranks_ = pairs_of(vocabulary);
+    if (add_proper_pairs()) {
+      whole_piece_first_ = false;
+    } else {
+      add_all_pairs();
+    }
+    set_first_ranks();
     return;
   }
-  NETCL_CHECK(merges.size() < kNoRank);
   results_.reserve(merges.size() + 1);
   for (const Merge& merge : merges) {
-    ranks_.at(merge.left, merge.right) = static_cast<uint32_t>(results_.size());
+    ranks_.set(merge.left, merge.right, static_cast<uint32_t>(results_.size()));
     results_.push_back(merge.result);
   }
   results_.push_back(0);  // never empty, so that result() tells the rules apart
+  set_first_ranks();
+}
+
+// By ascending rank, so that the pairs of all lower tokens are there when the bytes of a token are
+// merged. False when some token does not come to two parts that way; the table is then of no use.
+bool BpeEncoder::add_proper_pairs() {
+  std::array<uint32_t, kLongestScan> parts;
+  EncodeScratch scratch;
+  std::vector<uint32_t> long_parts;
+  for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
+    const std::string_view bytes = vocabulary_->bytes(id);
+    if (bytes.size() < 2) {
+      continue;
+    }
+    if (bytes.size() == 2) {
+      parts[0] = byte_ids_[static_cast<uint8_t>(bytes[0])];
+      parts[1] = byte_ids_[static_cast<uint8_t>(bytes[1])];
+    } else if (bytes.size() <= kLongestScan) {
+      if (merge_by_scan(bytes, parts.data()) != 2) {
+        return false;
+      }
+    } else {
+      long_parts.clear();
+      merge_by_heap(bytes, scratch, long_parts);
+      if (long_parts.size() != 2) {
+        return false;
+      }
+      std::copy(long_parts.begin(), long_parts.end(), parts.begin());
+    }
+    ranks_.set(parts[0], parts[1], id);
+    if (bytes.size() == 2) {
+      first_ranks_[first_rank_index(bytes.data())] = id;
+    }
+  }
+  return true;
+}
+
+// Pairs of tokens whose joined bytes are a token, for every token: each of its splits with both
+// parts in the vocabulary. Lengths that no token has are passed over without a look-up.
+void BpeEncoder::add_all_pairs() {
+  std::vector<bool> has_length(vocabulary_->longest() + 1);
+  for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
+    has_length[vocabulary_->bytes(id).size()] = true;
+  }
+  ranks_ = PairTable(2 * vocabulary_->size());
+  for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
+    const std::string_view bytes = vocabulary_->bytes(id);
+    for (size_t cut = 1; cut < bytes.size(); ++cut) {
+      if (!has_length[cut] || !has_length[bytes.size() - cut]) {
+        continue;
+      }
+      const uint32_t left = vocabulary_->find_id(bytes.substr(0, cut));
+      const uint32_t right =
+          left == Vocabulary::kNone ? left : vocabulary_->find_id(bytes.substr(cut));
+      if (right != Vocabulary::kNone) {
+        ranks_.set(left, right, id);
+      }
+    }
+  }
+}
+
+void BpeEncoder::set_first_ranks() {
+  for (uint32_t index = 0; index < first_ranks_.size(); ++index) {
+    const char bytes[2] = {static_cast<char>(index & 0xFF), static_cast<char>(index >> 8)};
+    const uint32_t left = byte_ids_[static_cast<uint8_t>(bytes[0])];
+    const uint32_t right = byte_ids_[static_cast<uint8_t>(bytes[1])];
+    first_ranks_[first_rank_index(bytes)] = left == Vocabulary::kNone || right == Vocabulary::kNone
+                                                ? kNoRank
+                                                : ranks_.find(left, right);
+  }
 }
 
 void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
                         std::vector<uint32_t>& ids) const {
-  if (whole_piece_first_) {
-    const uint32_t id = vocabulary_->find_id(piece);
+  if (piece.empty()) {
+    return;
+  }
+  if (whole_piece_first_ || piece.size() == 1) {
+    const uint32_t id =
+        piece.size() == 1 ? byte_ids_[static_cast<uint8_t>(piece[0])] : vocabulary_->find_id(piece);
     if (id != Vocabulary::kNone) {
       ids.push_back(id);
       return;
@@ -79,38 +137,44 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
     merge_by_heap(piece, scratch, ids);
     return;
   }
-  scratch.ids.clear();
-  for (const char byte : piece) {
-    scratch.ids.push_back(byte_ids_[static_cast<uint8_t>(byte)]);
-  }
-  merge_by_scan(scratch);
-  ids.insert(ids.end(), scratch.ids.begin(), scratch.ids.end());
+  std::array<uint32_t, kLongestScan> parts;
+  const size_t count = merge_by_scan(piece, parts.data());
+  ids.insert(ids.end(), parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// ranks[i] is the rank of the pair (ids[i], ids[i + 1]).
-void BpeEncoder::merge_by_scan(EncodeScratch& scratch) const {
-  std::vector<uint32_t>& ids = scratch.ids;
-  std::vector<uint32_t>& ranks = scratch.ranks;
-  ranks.clear();
-  for (size_t i = 0; i + 1 < ids.size(); ++i) {
-    ranks.push_back(rank(ids[i], ids[i + 1]));
+// ranks[i] is that of the pair (ids[i], ids[i + 1]), shifted to leave room for the place.
+size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids) const {
+  std::array<uint32_t, kLongestScan> ranks;
+  const size_t size = piece.size();
+  for (size_t i = 0; i + 1 < size; ++i) {
+    ids[i] = byte_ids_[static_cast<uint8_t>(piece[i])];
+    ranks[i] = first_ranks_[first_rank_index(piece.data() + i)] << kPlaceBits;
   }
-  while (!ranks.empty()) {
-    const auto lowest = std::min_element(ranks.begin(), ranks.end());  // the first of equals
-    if (*lowest == kNoRank) {
-      return;
+  ids[size - 1] = byte_ids_[static_cast<uint8_t>(piece[size - 1])];
+  size_t pairs = size - 1;
+  while (pairs > 0) {
+    uint32_t lowest = kNoRankWord;
+    for (uint32_t i = 0; i < pairs; ++i) {
+      lowest = std::min(lowest, ranks[i] | i);
     }
-    const size_t at = static_cast<size_t>(lowest - ranks.begin());
-    ids[at] = result(*lowest);
-    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(at));
+    if (lowest >= kNoRankWord) {
+      break;
+    }
+    const size_t at = lowest & ((1U << kPlaceBits) - 1);
+    ids[at] = result(lowest >> kPlaceBits);
+    --pairs;
+    for (size_t i = at; i < pairs; ++i) {
+      ids[i + 1] = ids[i + 2];
+      ranks[i] = ranks[i + 1];
+    }
     if (at > 0) {
-      ranks[at - 1] = rank(ids[at - 1], ids[at]);
+      ranks[at - 1] = rank(ids[at - 1], ids[at]) << kPlaceBits;
     }
-    if (at < ranks.size()) {
-      ranks[at] = rank(ids[at], ids[at + 1]);
+    if (at < pairs) {
+      ranks[at] = rank(ids[at], ids[at + 1]) << kPlaceBits;
     }
   }
+  return pairs + 1;
 }
 
 // The heap holds (rank, node) of pairs that were neighbours when they were pushed; an entry counts

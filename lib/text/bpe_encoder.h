@@ -6,6 +6,12 @@
 //     that is a token as a whole is that token at once (.tiktoken).
 // Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
 // two cache lines), long ones with a heap over a linked list: O(n log n) for any input.
+//
+// Under kByteRanks one pair a token is enough when every token is what its own bytes encode to, as
+// in every published rank file: merging inside the bytes of a token goes the same way wherever they
+// stand, so the token is only ever made from the two parts that its own bytes end in. The table is
+// then less than half as large, and a piece that is a token needs no look-up as a whole. Otherwise
+// all pairs whose joined bytes are a token are kept.
 #ifndef NETCL_TEXT_BPE_ENCODER_H_
 #define NETCL_TEXT_BPE_ENCODER_H_
 
@@ -17,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/pair_map.h"
+#include "text/pair_table.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -39,8 +45,6 @@ struct EncodeScratch {
     uint32_t previous;
     uint32_t next;
   };
-  std::vector<uint32_t> ids;
-  std::vector<uint32_t> ranks;
   std::vector<Node> nodes;
   std::vector<uint64_t> heap;
 };
@@ -58,17 +62,28 @@ class BpeEncoder {
   // Appends the ids of `piece`. At most 4 GiB - 2 bytes (the caller checks).
   void encode(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids) const;
 
+  // Whether a piece that is a token becomes that token without merging.
+  bool looks_up_whole_pieces() const { return whole_piece_first_; }
+
  private:
+  static size_t first_rank_index(const char* bytes) {
+    return static_cast<uint8_t>(bytes[0]) | static_cast<size_t>(static_cast<uint8_t>(bytes[1]))
+                                                << 8;
+  }
+  bool add_proper_pairs();
+  void add_all_pairs();
+  void set_first_ranks();
   uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
   uint32_t result(uint32_t rank) const { return results_.empty() ? rank : results_[rank]; }
-  void merge_by_scan(EncodeScratch& scratch) const;
+  size_t merge_by_scan(std::string_view piece, uint32_t* ids) const;
   void merge_by_heap(std::string_view piece, EncodeScratch& scratch,
                      std::vector<uint32_t>& ids) const;
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
   std::array<uint32_t, 256> byte_ids_{};
-  PairMap ranks_;
+  PairTable ranks_;
+  std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
 };
 

@@ -15,19 +15,20 @@ namespace netcl::text {
 namespace {
 
 template <class Scanner>
-void scan(std::string_view text, std::vector<Piece>& pieces) {
+size_t scan(std::string_view text, size_t begin, std::span<size_t> ends) {
   const ScanText scan_text(text);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = Scanner::piece_end(scan_text, begin);
-    pieces.push_back({begin, end});
-    begin = end;
+  size_t count = 0;
+  while (begin < text.size() && count < ends.size()) {
+    begin = Scanner::piece_end(scan_text, begin);
+    ends[count++] = begin;
   }
+  return count;
 }
 
 struct KnownPattern {
   std::string_view name;
   std::string_view pattern;
-  void (*scan)(std::string_view, std::vector<Piece>&);
+  size_t (*scan)(std::string_view, size_t, std::span<size_t>);
 };
 
 constexpr std::string_view kGpt2 =
@@ -59,7 +60,18 @@ class ScannerSplitter final : public PreSplitter {
  public:
   explicit ScannerSplitter(const KnownPattern& known) : known_(known), pattern_(known.pattern) {}
   void split(std::string_view text, std::vector<Piece>& pieces) const override {
-    known_.scan(text, pieces);
+    std::array<size_t, 256> ends;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t count = known_.scan(text, begin, ends);
+      for (size_t i = 0; i < count; ++i) {
+        pieces.push_back({begin, ends[i]});
+        begin = ends[i];
+      }
+    }
+  }
+  bool covers_text() const override { return true; }
+  size_t next_ends(std::string_view text, size_t begin, std::span<size_t> ends) const override {
+    return known_.scan(text, begin, ends);
   }
   const std::string& pattern() const override { return pattern_; }
   std::string_view name() const override { return known_.name; }
@@ -70,6 +82,10 @@ class ScannerSplitter final : public PreSplitter {
 };
 
 }  // namespace
+
+size_t PreSplitter::next_ends(std::string_view, size_t, std::span<size_t>) const {
+  base::check_failed("covers_text()", __FILE__, __LINE__);
+}
 
 const std::vector<std::string_view>& splitter_names() {
   static const std::vector<std::string_view> names = [] {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,16 @@ class PreSplitter {
   // known patterns cover the whole text; a regex rule keeps unmatched gaps as pieces (Isolated).
   // Throws FormatError when a match limit is hit (regex rules), naming the byte offset.
   virtual void split(std::string_view text, std::vector<Piece>& pieces) const = 0;
+
+  // Whether every byte of a text lies in a piece and where a piece ends depends on nothing before
+  // its begin, so that next_ends() works: true of the known patterns.
+  virtual bool covers_text() const { return false; }
+
+  // Ends of the pieces that follow one another from `begin`, a border of pieces (0, or an end given
+  // earlier), on: writes at most ends.size() of them, fewer only when the text ends; returns how
+  // many. Nothing is kept between calls; no byte outside `text` is read. Requires covers_text() and
+  // begin <= text.size().
+  virtual size_t next_ends(std::string_view text, size_t begin, std::span<size_t> ends) const;
 
   // The pattern in the syntax that tokenizer.json stores (the original string of a known pattern).
   virtual const std::string& pattern() const = 0;

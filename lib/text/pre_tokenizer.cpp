@@ -227,6 +227,20 @@ void PreTokenizer::split(std::string_view text, PreTokenized& out) const {
   }
 }
 
+const PreSplitter* PreTokenizer::covering_splitter() const {
+  const PreSplitter* only = nullptr;
+  bool printable = false;
+  for (const PreTokenizerStep& step : steps_) {
+    if (step.add_prefix_space || (step.splitter != nullptr && (printable || only != nullptr ||
+                                                               !step.splitter->covers_text()))) {
+      return nullptr;
+    }
+    only = step.splitter != nullptr ? step.splitter.get() : only;
+    printable = printable || step.byte_level;
+  }
+  return only;
+}
+
 std::optional<std::string> PreTokenizer::single_pattern() const {
   if (steps_.size() == 1 && !steps_[0].add_prefix_space && steps_[0].splitter != nullptr) {
     return steps_[0].splitter->pattern();

@@ -78,6 +78,10 @@ class PreTokenizer {
   // `text` must live as long as `out` is used. Throws FormatError when a match limit is hit.
   void split(std::string_view text, PreTokenized& out) const;
 
+  // The splitter whose pieces are those of split(), when there is one that covers every text and
+  // nothing else happens; else null.
+  const PreSplitter* covering_splitter() const;
+
   // The one split pattern that says all this pre-tokenizer does (no prefix space), if there is one.
   std::optional<std::string> single_pattern() const;
 

@@ -89,7 +89,7 @@ SequenceShape::SequenceShape(const BpeTokenizer& tokenizer, const ShapeOptions& 
   }
 }
 
-void SequenceShape::apply(Encoding& encoding, uint64_t text_size) const {
+void SequenceShape::apply(Encoding& encoding, uint64_t text_size, bool begins, bool ends) const {
   const bool has_spans = encoding.spans.size() == encoding.ids.size();
   if (room_) {
     const size_t room = static_cast<size_t>(std::min<uint64_t>(*room_, SIZE_MAX));
@@ -98,8 +98,12 @@ void SequenceShape::apply(Encoding& encoding, uint64_t text_size) const {
   }
   if (add_template_) {
     const TokenizerParts& parts = tokenizer_.parts();
-    put(encoding, parts.template_prefix, true, 0, has_spans);
-    put(encoding, parts.template_suffix, false, text_size, has_spans);
+    if (begins) {
+      put(encoding, parts.template_prefix, true, 0, has_spans);
+    }
+    if (ends) {
+      put(encoding, parts.template_suffix, false, text_size, has_spans);
+    }
   }
 }
 

@@ -54,8 +54,10 @@ class SequenceShape {
   SequenceShape(const BpeTokenizer& tokenizer, const ShapeOptions& options);
 
   // Cuts the ids of one text, encoded without template, and puts the template around them. Spans
-  // are kept in step unless there are none; the template's are empty, at the ends of the text.
-  void apply(Encoding& encoding, uint64_t text_size) const;
+  // are kept in step unless there are none; the template's are empty, at the ends of the text. A
+  // part of a text gets the half of the template that belongs to its beginning or end; truncation
+  // needs the whole.
+  void apply(Encoding& encoding, uint64_t text_size, bool begins = true, bool ends = true) const;
 
   // True when pad() needs the length of the longest sequence of all.
   bool pads_to_longest() const { return pads_ && !padding_.fixed_length; }

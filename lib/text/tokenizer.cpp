@@ -7,7 +7,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
+#include "text/document_cut.h"
+#include "text/piece_encoder.h"
+#include "text/token_table.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -18,6 +22,11 @@ using base::quote;
 using base::UsageError;
 
 namespace {
+
+// Texts of two such parts and more are encoded in parallel.
+constexpr size_t kLeastPart = size_t{1} << 20;
+// More parts than threads, so that a thread that is held up costs little.
+constexpr size_t kPartsPerThread = 8;
 
 std::string show_id(uint32_t id) {
   return "id " + std::to_string(id);
@@ -35,6 +44,10 @@ void check_parts(const TokenizerParts& parts) {
       throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
                         "; a byte-level vocabulary has one for every byte of UTF-8 text");
     }
+  }
+  if (parts.merges.size() >= kMaxIdCount) {
+    throw FormatError(parts.where + ": " + std::to_string(parts.merges.size()) +
+                      " merges; at most " + std::to_string(kMaxIdCount - 1) + " are allowed");
   }
   for (size_t i = 0; i < parts.merges.size(); ++i) {
     const Merge& merge = parts.merges[i];
@@ -59,12 +72,14 @@ class TokenizerState {
 
   TokenizerParts parts;
   BpeEncoder encoder;
-  std::vector<std::string_view> bytes_by_id;  // empty = no token
+  TokenTable tokens;
   std::vector<bool> special_by_id;
   std::unordered_map<std::string_view, uint32_t> added_by_content;  // index in parts.added_tokens
   AddedTokenMatcher raw_matcher;
   AddedTokenMatcher normalized_matcher;
   size_t token_count = 0;
+  const PreSplitter* covering_splitter = nullptr;
+  mutable PieceEncoderPool encoders;
   std::array<bool, 256> has_byte{};
   bool has_all_bytes = true;
 };
@@ -72,6 +87,7 @@ class TokenizerState {
 TokenizerState::TokenizerState(TokenizerParts given)
     : parts(std::move(given)),
       encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges) {
+  covering_splitter = parts.pre_tokenizer.covering_splitter();
   uint32_t limit = parts.vocabulary.id_limit();
   for (const auto& [id, bytes] : parts.decode_only) {
     limit = std::max(limit, id + 1);
@@ -79,7 +95,7 @@ TokenizerState::TokenizerState(TokenizerParts given)
   for (const AddedToken& token : parts.added_tokens) {
     limit = std::max(limit, token.id + 1);
   }
-  bytes_by_id.resize(limit);
+  std::vector<std::string_view> bytes_by_id(limit);
   special_by_id.resize(limit);
   for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
     bytes_by_id[id] = parts.vocabulary.bytes(id);
@@ -101,6 +117,7 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  tokens = TokenTable(bytes_by_id);
   token_count =
       static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
                                         [](std::string_view bytes) { return !bytes.empty(); }));
@@ -112,8 +129,13 @@ namespace {
 class EncodeRun {
  public:
   EncodeRun(const TokenizerState& state, const EncodeOptions& options, std::vector<uint32_t>& ids,
-            std::vector<ByteSpan>* spans)
-      : state_(state), options_(options), ids_(ids), spans_(spans) {
+            std::vector<ByteSpan>* spans, base::ThreadPool* pool)
+      : state_(state),
+        options_(options),
+        ids_(ids),
+        spans_(spans),
+        pool_(pool),
+        pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
   }
 
@@ -223,21 +245,55 @@ class EncodeRun {
     if (!state_.has_all_bytes) {
       check_bytes(text, begin, end, original);
     }
-    state_.parts.pre_tokenizer.split(text.substr(begin, end - begin), pre_tokenized_);
-    for (const Piece& piece : pre_tokenized_.pieces) {
+    const std::string_view plain = text.substr(begin, end - begin);
+    if (spans_ == nullptr && state_.covering_splitter != nullptr) {
+      if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
+        encode_in_parallel(plain);
+      } else {
+        pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      }
+      return;
+    }
+    PreTokenized& split = pieces_->pre_tokenized();
+    state_.parts.pre_tokenizer.split(plain, split);
+    for (const Piece& piece : split.pieces) {
       const size_t first = ids_.size();
-      state_.encoder.encode(pre_tokenized_.text.substr(piece.begin, piece.end - piece.begin),
-                            scratch_, ids_);
+      pieces_->encode_piece(split.text.substr(piece.begin, piece.end - piece.begin), ids_);
       if (spans_ == nullptr) {
         continue;
       }
       size_t at = piece.begin;
       for (size_t i = first; i < ids_.size(); ++i) {
-        const size_t next = at + state_.bytes_by_id[ids_[i]].size();
-        spans_->push_back(
-            original(begin + pre_tokenized_.original(at), begin + pre_tokenized_.original(next)));
+        const size_t next = at + state_.tokens.bytes(ids_[i]).size();
+        spans_->push_back(original(begin + split.original(at), begin + split.original(next)));
         at = next;
       }
+    }
+  }
+
+  void encode_in_parallel(std::string_view text) {
+    const size_t part_bytes =
+        std::max(kLeastPart, text.size() / (kPartsPerThread * pool_->thread_count()));
+    std::vector<std::string_view> parts;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end =
+          text.size() - begin <= part_bytes ? text.size() : find_safe_cut(text, begin + part_bytes);
+      parts.push_back(text.substr(begin, end - begin));
+      begin = end;
+    }
+    std::vector<std::vector<uint32_t>> ids(parts.size());
+    pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
+      const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
+      pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+    });
+    size_t count = ids_.size();
+    for (const std::vector<uint32_t>& part : ids) {
+      count += part.size();
+    }
+    ids_.reserve(count);
+    for (std::vector<uint32_t>& part : ids) {
+      ids_.insert(ids_.end(), part.begin(), part.end());
+      part = {};
     }
   }
 
@@ -257,11 +313,11 @@ class EncodeRun {
   const EncodeOptions& options_;
   std::vector<uint32_t>& ids_;
   std::vector<ByteSpan>* spans_;
+  base::ThreadPool* pool_;
   std::string_view text_;
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
-  PreTokenized pre_tokenized_;
-  EncodeScratch scratch_;
+  PieceEncoderPool::Lease pieces_;
 };
 
 }  // namespace
@@ -294,14 +350,31 @@ BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
 std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
                                            const EncodeOptions& options) const {
   std::vector<uint32_t> ids;
-  EncodeRun(*state_, options, ids, nullptr).encode(text);
+  EncodeRun(*state_, options, ids, nullptr, nullptr).encode(text);
   return ids;
+}
+
+std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOptions& options,
+                                           base::ThreadPool& pool) const {
+  std::vector<uint32_t> ids;
+  EncodeRun(*state_, options, ids, nullptr, &pool).encode(text);
+  return ids;
+}
+
+bool BpeTokenizer::can_be_cut() const {
+  const TokenizerParts& parts = state_->parts;
+  return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
+         std::none_of(
+             parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) {
+               return token.lstrip ||
+                      std::string_view(token.content).find('\n') + 1 < token.content.size();
+             });
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,
                                          const EncodeOptions& options) const {
   Encoding encoding;
-  EncodeRun(*state_, options, encoding.ids, &encoding.spans).encode(text);
+  EncodeRun(*state_, options, encoding.ids, &encoding.spans, nullptr).encode(text);
   return encoding;
 }
 
@@ -312,24 +385,30 @@ size_t BpeTokenizer::count(std::string_view text, const EncodeOptions& options) 
 std::string BpeTokenizer::decode(std::span<const uint32_t> ids,
                                  const DecodeOptions& options) const {
   std::string bytes;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const std::string_view token = token_bytes(ids[i]);
-    if (token.empty()) {
-      const std::string range = ids[i] < id_limit()
+  for (size_t begin = 0; begin < ids.size();) {
+    size_t end = begin;  // of a run that is shown
+    if (options.skip_special) {
+      while (end < ids.size() && !is_special(ids[end])) {
+        ++end;
+      }
+    } else {
+      end = ids.size();
+    }
+    const size_t shown = begin + state_->tokens.append(ids.subspan(begin, end - begin), bytes);
+    if (shown < end) {
+      const std::string range = ids[shown] < id_limit()
                                     ? "the vocabulary has no token there"
                                     : "ids go up to " + std::to_string(id_limit() - 1);
-      throw FormatError(options.where + ": " + show_id(ids[i]) + " at position " +
-                        std::to_string(options.where_position + i) + "; " + range);
+      throw FormatError(options.where + ": " + show_id(ids[shown]) + " at position " +
+                        std::to_string(options.where_position + shown) + "; " + range);
     }
-    if (!options.skip_special || !is_special(ids[i])) {
-      bytes += token;
-    }
+    begin = end + 1;  // past the special token
   }
   return bytes;
 }
 
 std::string_view BpeTokenizer::token_bytes(uint32_t id) const {
-  return id < state_->bytes_by_id.size() ? state_->bytes_by_id[id] : std::string_view();
+  return state_->tokens.bytes(id);
 }
 
 bool BpeTokenizer::is_special(uint32_t id) const {
@@ -348,7 +427,7 @@ std::optional<uint32_t> BpeTokenizer::find_token(std::string_view bytes) const {
 }
 
 uint32_t BpeTokenizer::id_limit() const {
-  return static_cast<uint32_t>(state_->bytes_by_id.size());
+  return state_->tokens.id_limit();
 }
 
 size_t BpeTokenizer::vocab_size() const {

@@ -25,6 +25,10 @@
 
 #include "text/byte_span.h"
 
+namespace netcl::base {
+class ThreadPool;
+}
+
 namespace netcl::text {
 
 struct TokenizerParts;  // tokenizer_parts.h: what a tokenizer is made of
@@ -39,6 +43,8 @@ class TokenizerState;   // tokenizer.cpp
 // In the first three, added tokens that are not special always become their ids.
 enum class SpecialPolicy { kRefuse, kPlain, kAllow, kNone };
 
+inline constexpr size_t kDefaultCacheBytes = size_t{64} << 20;
+
 struct EncodeOptions {
   SpecialPolicy special = SpecialPolicy::kRefuse;
   // Contents of special tokens that become their ids under kRefuse and kPlain. A name that is no
@@ -46,6 +52,9 @@ struct EncodeOptions {
   std::vector<std::string> allowed;
   // Adds what the file's post-processor adds around one text (BOS, EOS, [CLS] ...).
   bool apply_template = false;
+  // Memory for ids of pieces seen before, of each thread that encodes: see piece_cache.h. More
+  // makes texts with many different words faster, up to a point.
+  size_t cache_bytes = kDefaultCacheBytes;
   // Place shown in errors: "<where>@<where_offset + byte in the text>".
   std::string where = "text";
   uint64_t where_offset = 0;
@@ -86,6 +95,14 @@ class BpeTokenizer {
   // UsageError for a bad `allowed`. O(n log n) in the worst case, whatever the input; memory of the
   // order of the text.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
+  // The same ids, by all threads of the pool where the text is long and its pre-tokenizer is one
+  // known pattern: it is cut at safe places (document_cut.h) into parts of a megabyte and more.
+  std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
+                               base::ThreadPool& pool) const;
+  // Whether the parts of a text cut by find_safe_cut() (document_cut.h) have the ids of the whole:
+  // the pre-tokenizer is one known pattern, nothing normalizes, and no added token can lie across
+  // such a place or eats blanks to its left.
+  bool can_be_cut() const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;
   // Number of ids that encode() would return.

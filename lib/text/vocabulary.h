@@ -16,7 +16,7 @@
 namespace netcl::text {
 
 // The largest id plus one that a vocabulary may use: a bound on what damaged files can allocate.
-inline constexpr uint32_t kMaxIdCount = 1U << 24;
+inline constexpr uint32_t kMaxIdCount = (1U << 24) - 1;
 
 // One token: bytes and id. Views into storage of the caller.
 struct VocabularyEntry {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hand-written scanners against PCRE2 running the same pattern, and against known pieces.
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -269,6 +271,34 @@ TEST_CASE("scanner: a million repeats of anything takes a bounded time") {
       }
     }
   }
+}
+
+TEST_CASE("scanner: next_ends goes on from any border, however few ends it may write") {
+  base::Rng rng(3);
+  for (const std::string& name : kPatternNames) {
+    const auto scanner = make_named_splitter(name);
+    CHECK(scanner->covers_text());
+    for (int i = 0; i < 2000; ++i) {
+      const std::string text = random_text(rng);
+      std::vector<Piece> pieces;
+      scanner->split(text, pieces);
+      for (size_t first = 0; first <= pieces.size(); ++first) {
+        for (const size_t room : {size_t{0}, size_t{1}, size_t{3}, size_t{256}}) {
+          std::vector<size_t> ends(room);
+          const size_t begin = first == 0 ? 0 : pieces[first - 1].end;
+          const size_t count = scanner->next_ends(text, begin, ends);
+          REQUIRE(count == std::min(room, pieces.size() - first));
+          for (size_t k = 0; k < count; ++k) {
+            REQUIRE(ends[k] == pieces[first + k].end);
+          }
+        }
+      }
+    }
+  }
+  const auto regex = make_regex_splitter("a+");
+  std::vector<size_t> ends(1);
+  CHECK(!regex->covers_text());
+  CHECK_THROWS_AS(regex->next_ends("a", 0, ends), std::logic_error);
 }
 
 TEST_CASE("scanner: names and aliases") {

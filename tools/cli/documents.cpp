@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "text/document_cut.h"
 
 namespace netcl::cli {
 
@@ -147,9 +148,50 @@ bool DocumentReader::reads_stdin() const {
 void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch&)>& use) {
   for (const std::string& path : options_.files) {
     if (unit_ == DocumentUnit::kFile) {
-      read_whole(path, use);
+      cuts_ ? read_parts(path, use) : read_whole(path, use);
     } else {
       read_lines(path, use);
+    }
+  }
+}
+
+// The memory that a part takes is that of kPartBytes and of the longest run without a place to cut.
+void DocumentReader::read_parts(const std::string& path,
+                                const std::function<void(const DocumentBatch&)>& use) {
+  base::ChunkReader reader(path);
+  std::string buffer;
+  uint64_t offset = 0;  // of the buffer's first byte
+  size_t searched = 0;  // bytes of the buffer before which there is no place to cut
+  for (bool at_end = false, first = true;;) {
+    while (!at_end && buffer.size() < std::max(kPartBytes, searched + kPartBytes / 4)) {
+      const size_t used = buffer.size();
+      buffer.resize(used + kPartBytes / 16);
+      const size_t got = reader.read({buffer.data() + used, buffer.size() - used});
+      buffer.resize(used + got);
+      read_bytes_ += got;
+      at_end = got == 0;
+      if (used == 0 && offset == 0 && !options_.raw && !is_stdin(path)) {
+        refuse_compressed(buffer, path, " or --raw");
+      }
+    }
+    size_t end = buffer.size();
+    if (!at_end) {
+      end = text::find_safe_cut(buffer, std::max(searched, kPartBytes / 4 * 3));
+      if (end == buffer.size()) {
+        searched = end - 1;
+        continue;
+      }
+    }
+    const Document document{
+        std::string_view(buffer).substr(0, end), base::display_path(path), offset, "", first,
+        at_end && end == buffer.size()};
+    use({{&document, 1}, read_bytes_, false});
+    first = false;
+    offset += end;
+    searched = 0;
+    buffer.erase(0, end);
+    if (document.ends) {
+      return;
     }
   }
 }

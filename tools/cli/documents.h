@@ -38,6 +38,8 @@ struct Document {
   std::string where;          // for messages: "<stdin>", "a.txt", "a.jsonl:12"
   uint64_t where_offset = 0;  // byte of the file at which `text` begins (0 for a JSON line)
   std::string id_json;        // JSON text of the line's "id"; empty when it has none
+  bool begins = true;         // false: goes on where the document before it stopped
+  bool ends = true;           // false: the next document goes on with it
 };
 
 // Documents that are there now, in order; `read_bytes` counts the bytes of all input so far, and
@@ -58,6 +60,11 @@ class DocumentReader {
   // other; IoError when something named is not there.
   explicit DocumentReader(DocumentOptions options);
 
+  // Hands on whole files of more than kPartBytes in parts, which begins and ends tell; they are cut
+  // where find_safe_cut() allows, so that a pipe without end takes bounded memory.
+  void cut_long_files() { cuts_ = true; }
+  static constexpr size_t kPartBytes = size_t{16} << 20;
+
   // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
   // a damaged JSON line; and whatever `use` throws.
   void for_each_batch(const std::function<void(const DocumentBatch&)>& use);
@@ -74,6 +81,7 @@ class DocumentReader {
 
  private:
   void read_whole(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
+  void read_parts(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
   void read_lines(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
   Document make_line(std::string_view line, const std::string& path, uint64_t line_number,
                      uint64_t offset);
@@ -82,6 +90,7 @@ class DocumentReader {
   DocumentUnit unit_ = DocumentUnit::kFile;
   uint64_t total_bytes_ = 0;
   uint64_t read_bytes_ = 0;
+  bool cuts_ = false;
   std::vector<std::string> texts_;  // of JSON lines in the current batch
 };
 

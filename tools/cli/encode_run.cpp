@@ -64,12 +64,14 @@ struct Outcome {
   std::exception_ptr error;
 };
 
-// What is written for one document.
+// What is written for one document, or for a part of a long one.
 struct Row {
   std::string id_json;
   uint64_t text_size = 0;
   text::Encoding encoding;
   uint64_t count = 0;
+  bool begins = true;
+  bool ends = true;
 };
 
 class EncodeRun {
@@ -98,6 +100,11 @@ class EncodeRun {
     }
     if (!options_.spans_path.empty()) {
       spans_.emplace(options_.spans_path, 2);
+    }
+    // What needs all ids of a document at once gets it whole.
+    if (tokenizer_.can_be_cut() && !options_.pieces && !options_.has_limit && !spans_ &&
+        !options_.truncate && !options_.pad) {
+      reader_.cut_long_files();
     }
   }
 
@@ -146,23 +153,29 @@ class EncodeRun {
     const size_t run_length =
         std::max<size_t>(1, std::min<size_t>(64, outcomes.size() / (8 * pool_.thread_count())));
     const size_t run_count = (outcomes.size() + run_length - 1) / run_length;
-    pool_.parallel_for(run_count, [&](size_t run, size_t) {
+    const auto encode_run = [&](size_t run, base::ThreadPool* pool) {
       const size_t end = std::min(outcomes.size(), (run + 1) * run_length);
       for (size_t i = run * run_length; i < end; ++i) {
         // Kept per document, so that the first one in input order is the one reported.
         try {
-          encode(batch.documents[i], outcomes[i]);
+          encode(batch.documents[i], outcomes[i], pool);
         } catch (...) {
           outcomes[i].error = std::current_exception();
         }
       }
-    });
+    };
+    if (outcomes.size() == 1) {
+      encode_run(0, &pool_);  // the threads share the one document
+    } else {
+      pool_.parallel_for(run_count, [&](size_t run, size_t) { encode_run(run, nullptr); });
+    }
     for (size_t i = 0; i < outcomes.size(); ++i) {
       if (outcomes[i].error) {
         std::rethrow_exception(outcomes[i].error);
       }
-      take_row({batch.documents[i].id_json, batch.documents[i].text.size(),
-                std::move(outcomes[i].encoding), outcomes[i].count});
+      const Document& document = batch.documents[i];
+      take_row({document.id_json, document.text.size(), std::move(outcomes[i].encoding),
+                outcomes[i].count, document.begins, document.ends});
     }
     if (batch.interactive) {
       out_.flush();
@@ -172,22 +185,26 @@ class EncodeRun {
     }
   }
 
-  void encode(const Document& document, Outcome& outcome) const {
+  void encode(const Document& document, Outcome& outcome, base::ThreadPool* pool) const {
     text::EncodeOptions encode_options = options_.encode;
     encode_options.where = document.where;
     encode_options.where_offset = document.where_offset;
     if (options_.count && !options_.has_limit && !spans_ && !shape_) {
-      outcome.count = tokenizer_.count(document.text, encode_options) + (append_ ? 1 : 0);
+      const uint64_t ids = pool == nullptr
+                               ? tokenizer_.count(document.text, encode_options)
+                               : tokenizer_.encode(document.text, encode_options, *pool).size();
+      outcome.count = ids + (append_ && document.ends ? 1 : 0);
       return;
     }
     text::Encoding& encoding = outcome.encoding;
     if (spans_) {
       encoding = tokenizer_.encode_with_spans(document.text, encode_options);
     } else {
-      encoding.ids = tokenizer_.encode(document.text, encode_options);
+      encoding.ids = pool == nullptr ? tokenizer_.encode(document.text, encode_options)
+                                     : tokenizer_.encode(document.text, encode_options, *pool);
     }
     if (shape_) {
-      shape_->apply(encoding, document.text.size());
+      shape_->apply(encoding, document.text.size(), document.begins, document.ends);
     }
     const uint64_t room = options_.limit - (append_ ? 1 : 0);
     if (options_.has_limit && encoding.ids.size() > room) {
@@ -195,7 +212,7 @@ class EncodeRun {
       encoding.ids.resize(kept);
       encoding.spans.resize(spans_ ? kept : 0);
     }
-    if (append_) {
+    if (append_ && document.ends) {
       encoding.ids.push_back(*append_);
       if (spans_) {
         encoding.spans.push_back({document.text.size(), document.text.size()});
@@ -226,15 +243,17 @@ class EncodeRun {
       shape_->pad(row.encoding, longest_, row.text_size);
       row.count = row.encoding.ids.size();
     }
-    ++stats_.documents;
+    stats_.documents += row.ends ? 1 : 0;
     stats_.bytes += row.text_size;
     stats_.ids += row.count;
-    if (options_.count) {
-      write_count(row);
-    } else {
+    if (!options_.count) {
       write_ids(row);
     }
-    if (offsets_) {
+    document_ids_ = (row.begins ? 0 : document_ids_) + row.count;
+    if (options_.count && row.ends) {
+      write_count(row);
+    }
+    if (offsets_ && row.ends) {
       offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
     }
     if (spans_) {
@@ -249,10 +268,10 @@ class EncodeRun {
 
   void write_count(const Row& row) {
     if (options_.format == IdFormat::kText) {
-      out_.write(std::to_string(row.count) + "\n");
+      out_.write(std::to_string(document_ids_) + "\n");
       return;
     }
-    out_.write("{\"count\":" + std::to_string(row.count) +
+    out_.write("{\"count\":" + std::to_string(document_ids_) +
                (row.id_json.empty() ? "" : ",\"id\":" + row.id_json) + "}\n");
   }
 
@@ -264,7 +283,7 @@ class EncodeRun {
         pieces_.push_back(piece_json(tokenizer_.token_bytes(id)));
       }
     }
-    writer_->write({ids, row.id_json, pieces_, options_.pieces});
+    writer_->write({ids, row.id_json, pieces_, options_.pieces, row.begins, row.ends});
   }
 
   const EncodeRunOptions& options_;
@@ -278,6 +297,7 @@ class EncodeRun {
   std::vector<Row> held_;  // rows that wait for the longest
   uint64_t longest_ = 0;
   EncodeStats stats_;
+  uint64_t document_ids_ = 0;  // of the document so far
   base::OutputFile out_;
   std::unique_ptr<IdWriter> writer_;
   std::optional<NumberFile> offsets_;

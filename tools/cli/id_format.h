@@ -34,6 +34,8 @@ struct IdRow {
   std::string_view id_json;             // JSON text of the document's "id"; may be empty
   std::span<const std::string> pieces;  // with --pieces: piece_json() of each id
   bool has_pieces = false;
+  bool begins = true;  // false: more ids of the row that was written last
+  bool ends = true;    // false: the next row goes on with this one, which has no pieces
 };
 
 // Writes rows to one OutputFile. finish() comes last, before the file's commit().

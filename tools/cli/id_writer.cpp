@@ -12,16 +12,27 @@ namespace netcl::cli {
 
 namespace {
 
-void append_ids(std::string& line, std::span<const uint32_t> ids, char separator) {
-  std::array<char, 12> digits;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i > 0) {
-      line += separator;
+// Numbers with a separator between them, also across the parts of a row.
+class IdText {
+ public:
+  explicit IdText(char separator) : separator_(separator) {}
+  void append(std::string& line, const IdRow& row) {
+    empty_ = empty_ || row.begins;
+    std::array<char, 12> digits;
+    for (const uint32_t id : row.ids) {
+      if (!empty_) {
+        line += separator_;
+      }
+      empty_ = false;
+      const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), id).ptr;
+      line.append(digits.data(), static_cast<size_t>(end - digits.data()));
     }
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), ids[i]).ptr;
-    line.append(digits.data(), static_cast<size_t>(end - digits.data()));
   }
-}
+
+ private:
+  char separator_;
+  bool empty_ = true;
+};
 
 class TextWriter : public IdWriter {
  public:
@@ -33,14 +44,17 @@ class TextWriter : public IdWriter {
         line_ += std::to_string(row.ids[i]) + "\t" + row.pieces[i] + "\n";
       }
     } else {
-      append_ids(line_, row.ids, ' ');
+      ids_.append(line_, row);
     }
-    line_ += '\n';
+    if (row.ends) {
+      line_ += '\n';
+    }
     out_.write(line_);
   }
 
  private:
   base::OutputFile& out_;
+  IdText ids_{' '};
   std::string line_;
 };
 
@@ -48,10 +62,15 @@ class JsonWriter : public IdWriter {
  public:
   JsonWriter(base::OutputFile& out, bool many) : out_(out), many_(many) {}
   void write(const IdRow& row) override {
-    line_ = !many_ ? "[" : rows_ == 0 ? "[[" : ",\n[";
-    append_ids(line_, row.ids, ',');
-    line_ += ']';
-    ++rows_;
+    line_.clear();
+    if (row.begins) {
+      line_ = !many_ ? "[" : rows_ == 0 ? "[[" : ",\n[";
+      ++rows_;
+    }
+    ids_.append(line_, row);
+    if (row.ends) {
+      line_ += ']';
+    }
     out_.write(line_);
   }
   void finish() override { out_.write(!many_ ? "\n" : rows_ == 0 ? "[]\n" : "]\n"); }
@@ -60,6 +79,7 @@ class JsonWriter : public IdWriter {
   base::OutputFile& out_;
   bool many_;
   uint64_t rows_ = 0;
+  IdText ids_{','};
   std::string line_;
 };
 
@@ -67,8 +87,16 @@ class JsonlWriter : public IdWriter {
  public:
   explicit JsonlWriter(base::OutputFile& out) : out_(out) {}
   void write(const IdRow& row) override {
-    line_ = "{\"ids\":[";
-    append_ids(line_, row.ids, ',');
+    line_ = row.begins ? "{\"ids\":[" : "";
+    ids_.append(line_, row);
+    if (row.ends) {
+      end_row(row);
+    }
+    out_.write(line_);
+  }
+
+ private:
+  void end_row(const IdRow& row) {
     line_ += ']';
     if (row.has_pieces) {
       line_ += ",\"pieces\":[";
@@ -81,11 +109,10 @@ class JsonlWriter : public IdWriter {
       line_ += ",\"id\":" + std::string(row.id_json);
     }
     line_ += "}\n";
-    out_.write(line_);
   }
 
- private:
   base::OutputFile& out_;
+  IdText ids_{','};
   std::string line_;
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zeroed memory for large tables: straight from the system, in huge pages where it grants them,
+// which spares a random access most of its address translation.
+#ifndef NETCL_BASE_BIG_BUFFER_H_
+#define NETCL_BASE_BIG_BUFFER_H_
+
+#include <cstddef>
+#include <utility>
+
+namespace netcl::base {
+
+// Owns `size` zero bytes, aligned to at least 4096. Throws std::bad_alloc when the system has none
+// left. Pages take memory when they are first touched.
+class BigBuffer {
+ public:
+  BigBuffer() = default;
+  explicit BigBuffer(size_t size);
+  ~BigBuffer();
+  BigBuffer(BigBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  BigBuffer& operator=(BigBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  void* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace netcl::base
+
+#endif  // NETCL_BASE_BIG_BUFFER_H_

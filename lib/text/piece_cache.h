@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids of pieces seen before. Text repeats itself: of a gigabyte of English some 99 % of the pieces
+// were there before, and nine of ten are a single token, so looking a piece up beats merging it.
+//
+// Two tables. Pieces of up to 15 bytes with at most four ids lie in buckets of one cache line: two
+// entries of a 16-byte key (the bytes, with the length in the last) and four ids with their number
+// in the top byte of the first (ids are below 2^24). A look-up is one cache miss and no branch but
+// hit or miss. Everything else up to kLongestCached bytes lies in an ordinary hash table over an
+// arena. Memory is bounded: the short table stops growing and then overwrites the older entry of a
+// bucket; the long one starts anew when it is full.
+#ifndef NETCL_TEXT_PIECE_CACHE_H_
+#define NETCL_TEXT_PIECE_CACHE_H_
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/big_buffer.h"
+#include "text/byte_hash.h"
+
+namespace netcl::text {
+
+// A piece of 1 to 15 bytes as two words.
+struct ShortKey {
+  uint64_t low = 0;
+  uint64_t high = 0;  // bytes 8 to 14, then the length
+
+  static constexpr size_t kLongest = 15;
+
+  // `room`: how many bytes from piece.data() on may be read, at least piece.size().
+  static ShortKey of(std::string_view piece, size_t room) {
+    unsigned char bytes[16] = {};
+    if (room >= sizeof bytes) {
+      std::memcpy(bytes, piece.data(), sizeof bytes);
+    } else {
+      std::memcpy(bytes, piece.data(), piece.size());
+    }
+    ShortKey key;
+    std::memcpy(&key.low, bytes, sizeof key.low);
+    std::memcpy(&key.high, bytes + sizeof key.low, sizeof key.high);
+    const Mask& mask = kMasks[piece.size()];
+    key.low &= mask.low;
+    key.high = (key.high & mask.high) | uint64_t{piece.size()} << 56;
+    return key;
+  }
+
+  // Bytes that are part of a piece, by its size.
+  struct Mask {
+    uint64_t low, high;
+  };
+  static constexpr std::array<Mask, kLongest + 1> kMasks = [] {
+    std::array<Mask, kLongest + 1> masks{};
+    for (size_t size = 1; size <= kLongest; ++size) {
+      masks[size].low = size < 8 ? (uint64_t{1} << (8 * size)) - 1 : ~uint64_t{0};
+      masks[size].high = size < 8 ? 0 : (uint64_t{1} << (8 * (size - 8))) - 1;
+    }
+    return masks;
+  }();
+
+  uint64_t hash() const { return mix(low ^ 0x9E3779B97F4A7C15U, high ^ 0xD1B54A32D192ED03U); }
+};
+
+// Not thread-safe: one per thread.
+class PieceCache {
+ public:
+  static constexpr size_t kLongestCached = 1024;  // bytes of a piece
+  static constexpr size_t kInlineIds = 4;
+
+  // At most about `max_bytes` of memory, half of it for each table; at least 1 MiB is used.
+  explicit PieceCache(size_t max_bytes);
+
+  // Where the ids of a short piece may be, for prefetch() and find_short().
+  size_t bucket_of(const ShortKey& key) const { return key.hash() & bucket_mask_; }
+  void prefetch(size_t bucket) const { __builtin_prefetch(buckets_ + bucket); }
+  // Writes four ids to `out`, of which the first count ones are the piece's; returns count, or 0
+  // when the piece is not there (what was written is then of no use).
+  size_t find_short(const ShortKey& key, size_t bucket, uint32_t* out) const {
+    const Bucket& b = buckets_[bucket];
+    const bool first = b.entries[0].low == key.low && b.entries[0].high == key.high;
+    const Entry& entry = b.entries[first ? 0 : 1];
+    std::memcpy(out, entry.ids, sizeof entry.ids);
+    const uint32_t count = out[0] >> kIdBits;
+    out[0] &= (uint32_t{1} << kIdBits) - 1;
+    return entry.low == key.low && entry.high == key.high ? count : 0;
+  }
+  // Remembers 1 to kInlineIds ids. Buckets move when the table grows.
+  void add_short(const ShortKey& key, std::span<const uint32_t> ids);
+
+  // Ids of a piece that is no short one; empty when it is not there. Valid until add_long().
+  std::span<const uint32_t> find_long(std::string_view piece) const;
+  // Remembers the ids of a piece of at most kLongestCached bytes that is not there.
+  void add_long(std::string_view piece, std::span<const uint32_t> ids);
+
+ private:
+  static constexpr uint32_t kIdBits = 24;
+
+  struct Entry {
+    uint64_t low, high;  // high = 0: free
+    uint32_t ids[kInlineIds];
+  };
+  struct alignas(64) Bucket {
+    Entry entries[2];
+  };
+  struct LongEntry {
+    uint64_t hash = 0;
+    uint32_t bytes_begin = 0, byte_count = 0;  // byte_count = 0: free
+    uint32_t ids_begin = 0, id_count = 0;
+  };
+
+  void allocate_buckets(size_t count);
+  void grow_buckets();
+  void grow_long();
+  void wipe_long();
+
+  base::BigBuffer memory_;
+  Bucket* buckets_ = nullptr;
+  size_t bucket_mask_ = 0;
+  size_t short_count_ = 0;
+  size_t max_buckets_ = 0;
+
+  std::vector<LongEntry> long_entries_;  // open addressing, at most half full
+  std::vector<char> long_bytes_;
+  std::vector<uint32_t> long_ids_;
+  size_t long_count_ = 0;
+  size_t max_long_bytes_ = 0;
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_PIECE_CACHE_H_

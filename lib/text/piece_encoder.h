@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// BPE of one piece after the other through a cache of pieces seen before: what turns the fast paths
+// of splitter, cache and encoder into ids.
+#ifndef NETCL_TEXT_PIECE_ENCODER_H_
+#define NETCL_TEXT_PIECE_ENCODER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "text/bpe_encoder.h"
+#include "text/piece_cache.h"
+#include "text/pre_splitter.h"
+#include "text/pre_tokenizer.h"
+
+namespace netcl::text {
+
+// Not thread-safe: one per thread. Refers to the encoder, which must outlive it.
+class PieceEncoder {
+ public:
+  PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes);
+
+  size_t cache_bytes() const { return cache_bytes_; }
+
+  // Appends the ids of all of `text`, cut by a splitter that covers it.
+  void encode_text(std::string_view text, const PreSplitter& splitter, std::vector<uint32_t>& ids);
+  // Appends the ids of one piece, which is not empty.
+  void encode_piece(std::string_view piece, std::vector<uint32_t>& ids);
+
+  // For callers that split by other means; reused from call to call.
+  PreTokenized& pre_tokenized() { return pre_tokenized_; }
+
+ private:
+  // Pieces a step. Their keys are made first and their buckets prefetched, so that the cache misses
+  // of a step overlap.
+  static constexpr size_t kStep = 256;
+
+  void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
+                   std::vector<uint32_t>& ids);
+  std::span<const uint32_t> merge_short(std::string_view piece, const ShortKey& key);
+  std::span<const uint32_t> find_or_merge_long(std::string_view piece);
+
+  const BpeEncoder& encoder_;
+  size_t cache_bytes_;
+  PieceCache cache_;
+  EncodeScratch scratch_;
+  PreTokenized pre_tokenized_;
+  std::vector<uint32_t> merged_;
+  std::array<size_t, kStep> ends_;
+  std::array<ShortKey, kStep> keys_;
+  std::array<size_t, kStep> buckets_;
+  std::array<uint32_t, PieceCache::kInlineIds*(kStep + 1)> out_;
+};
+
+// Piece encoders that are not in use, so that the next call finds a warm cache. Safe from several
+// threads; as many encoders are made as calls run at once.
+class PieceEncoderPool {
+ public:
+  // Holds an encoder and gives it back.
+  class Lease {
+   public:
+    Lease(PieceEncoderPool& pool, const BpeEncoder& encoder, size_t cache_bytes);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    PieceEncoder& operator*() const { return *encoder_; }
+    PieceEncoder* operator->() const { return encoder_.get(); }
+
+   private:
+    PieceEncoderPool& pool_;
+    std::unique_ptr<PieceEncoder> encoder_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PieceEncoder>> idle_;
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_PIECE_ENCODER_H_

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/piece_cache.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "support/catch.h"
+#include "text/pair_table.h"
+
+using netcl::base::Rng;
+using netcl::text::PairTable;
+using netcl::text::PieceCache;
+using netcl::text::ShortKey;
+
+namespace {
+
+// Ids that can be told from the piece, so that a wrong answer is seen whatever was evicted.
+std::vector<uint32_t> ids_of(const std::string& piece) {
+  const size_t hash = std::hash<std::string>()(piece);
+  std::vector<uint32_t> ids(1 + hash % 6);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<uint32_t>((hash >> (4 * i)) & 0xFFFFFF);
+  }
+  return ids;
+}
+
+std::string random_piece(Rng& rng, size_t longest) {
+  std::string piece(1 + rng.below(longest), '\0');
+  for (char& c : piece) {
+    c = static_cast<char>(rng.below(4) == 0 ? 0 : rng.below(256));
+  }
+  return piece;
+}
+
+}  // namespace
+
+TEST_CASE("pair table: equals a map of random pairs while it grows") {
+  Rng rng(1);
+  PairTable table;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> wanted;
+  for (int i = 0; i < 200000; ++i) {
+    // Runs of neighbouring ids, small and large ones.
+    const auto left = static_cast<uint32_t>(rng.below(i % 2 == 0 ? 300 : 0xFFFFFF));
+    const auto right = static_cast<uint32_t>(rng.below(i % 3 == 0 ? 300 : 0xFFFFFF));
+    const auto rank = static_cast<uint32_t>(rng.below(0xFFFFFF));
+    table.set(left, right, rank);
+    wanted[{left, right}] = rank;
+  }
+  REQUIRE(table.size() == wanted.size());
+  size_t different = 0;
+  for (const auto& [pair, rank] : wanted) {
+    different += table.find(pair.first, pair.second) == rank ? 0 : 1;
+  }
+  CHECK(different == 0);
+  for (int i = 0; i < 200000; ++i) {
+    const auto left = static_cast<uint32_t>(rng.below(0xFFFFFF));
+    const auto right = static_cast<uint32_t>(rng.below(0xFFFFFF));
+    if (!wanted.contains({left, right})) {
+      different += table.find(left, right) == PairTable::kNone ? 0 : 1;
+    }
+  }
+  CHECK(different == 0);
+}
+
+TEST_CASE("short key: tells every two pieces apart and reads no further than it may") {
+  Rng rng(2);
+  std::map<std::pair<uint64_t, uint64_t>, std::string> seen;
+  for (int i = 0; i < 100000; ++i) {
+    const std::string piece = random_piece(rng, ShortKey::kLongest);
+    const ShortKey tight = ShortKey::of(piece, piece.size());
+    const std::string longer = piece + random_piece(rng, 40) + std::string(16, 'x');
+    const ShortKey roomy = ShortKey::of({longer.data(), piece.size()}, longer.size());
+    REQUIRE((tight.low == roomy.low && tight.high == roomy.high));
+    const auto [at, is_new] = seen.emplace(std::pair(tight.low, tight.high), piece);
+    REQUIRE((is_new || at->second == piece));
+  }
+}
+
+TEST_CASE("piece cache: never gives ids of another piece, at any size") {
+  for (const size_t max_bytes : {size_t{0}, size_t{4} << 20, size_t{64} << 20}) {
+    Rng rng(3);
+    PieceCache cache(max_bytes);
+    size_t wrong = 0, found_short = 0, found_long = 0;
+    for (int i = 0; i < 400000; ++i) {
+      const std::string piece = random_piece(rng, i % 8 == 0 ? 40 : 3);
+      const std::vector<uint32_t> ids = ids_of(piece);
+      if (piece.size() <= ShortKey::kLongest && ids.size() <= PieceCache::kInlineIds) {
+        const ShortKey key = ShortKey::of(piece, piece.size());
+        std::vector<uint32_t> out(PieceCache::kInlineIds);
+        const size_t count = cache.find_short(key, cache.bucket_of(key), out.data());
+        if (count == 0) {
+          cache.add_short(key, ids);
+          continue;
+        }
+        ++found_short;
+        out.resize(count);
+        wrong += out == ids ? 0 : 1;
+      } else {
+        const auto found = cache.find_long(piece);
+        if (found.empty()) {
+          cache.add_long(piece, ids);
+          continue;
+        }
+        ++found_long;
+        wrong += std::vector<uint32_t>(found.begin(), found.end()) == ids ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(found_short > 1000);
+    CHECK(found_long > 100);
+  }
+}
