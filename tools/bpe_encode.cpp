@@ -77,6 +77,10 @@ void declare(cli::ToolApp& app, Options& options) {
                  "Fill documents up as the file's 'padding' says; for BatchLongest all documents\n"
                  "are one batch, held in memory until the end of the input")
       ->group("Sequence");
+  app.add_size("--max-piece", run.encode.max_piece, text::kLeastMaxPiece, text::kMostMaxPiece,
+               "Longest piece without a place to split, and longest text for a normalizer or\n"
+               "made by one; a longer one is bad input. Default: 1G")
+      ->group("Limits");
   app.add_text("--offsets", run.offsets_path, "FILE",
                ".npy <u8 [documents + 1]: where each document's ids begin")
       ->group("Output");

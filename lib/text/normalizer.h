@@ -7,6 +7,7 @@
 #define NETCL_TEXT_NORMALIZER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ struct NormalizerStep {
 // translated (regex_splitter.h).
 NormalizerStep make_replace_regex_step(std::string_view pattern, std::string_view content);
 
+// How long a text may be before and after each step, and the place shown when it is longer.
+struct NormalizerLimit {
+  uint64_t max_bytes = UINT64_MAX;
+  std::string_view where = "text";
+  uint64_t where_offset = 0;
+};
+
 // A normalized text and the way back to the original.
 class NormalizedText {
  public:
@@ -76,8 +84,9 @@ class Normalizer {
 
   // False when the text stays as it is because it is ASCII and every step keeps ASCII (one pass
   // over the bytes); `out` is then not touched. O(n log n) in the worst case (a long run of
-  // combining marks is sorted).
-  bool apply(std::string_view text, NormalizedText& out) const;
+  // combining marks is sorted). Throws FormatError, naming the byte of `text`, before the text or
+  // what a step makes of it grows beyond the limit, and when a pattern hits its match limit.
+  bool apply(std::string_view text, NormalizedText& out, const NormalizerLimit& limit = {}) const;
   // apply() for a short text whose origin does not matter.
   std::string normalize(std::string_view text) const;
 

@@ -204,16 +204,14 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
     }
   }
 
-  // Requires a splitter without inversion: its spans that are matches are those of the pattern.
-  void find(std::string_view text, std::vector<Piece>& matches) const override {
+  void find(std::string_view text, const std::function<void(const Piece&)>& use) const override {
     if (text.empty()) {
       return;
     }
-    for (const Span& span : find_spans(text)) {
-      if (span.is_match) {
-        matches.push_back(span.piece);
-      }
-    }
+    const Subject subject(text);
+    for_each_match(subject, [&](const Piece& match) {
+      use({subject.original(match.begin), subject.original(match.end)});
+    });
   }
 
   const std::string& pattern() const override { return pattern_; }
@@ -224,9 +222,28 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
   // among them, since they take part in merging.
   std::vector<Span> find_spans(std::string_view text) const {
     const Subject subject(text);
-    std::unique_ptr<Workspace> workspace = take_workspace();
     std::vector<Span> spans;
     size_t gap_begin = 0;
+    for_each_match(subject, [&](const Piece& match) {
+      if (gap_begin != match.begin) {
+        spans.push_back({{gap_begin, match.begin}, invert_});
+      }
+      spans.push_back({match, !invert_});
+      gap_begin = match.end;
+    });
+    if (gap_begin != subject.text().size()) {
+      spans.push_back({{gap_begin, subject.text().size()}, invert_});
+    }
+    for (Span& span : spans) {
+      span.piece = {subject.original(span.piece.begin), subject.original(span.piece.end)};
+    }
+    return spans;
+  }
+
+  // Calls use() with each match, in offsets of the subject.
+  template <typename Use>
+  void for_each_match(const Subject& subject, const Use& use) const {
+    std::unique_ptr<Workspace> workspace = take_workspace();
     size_t search_from = 0;
     std::optional<size_t> last_match_end;
     const std::string_view searched = subject.text();
@@ -242,20 +259,9 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
       }
       search_from = match->end;
       last_match_end = match->end;
-      if (gap_begin != match->begin) {
-        spans.push_back({{gap_begin, match->begin}, invert_});
-      }
-      spans.push_back({*match, !invert_});
-      gap_begin = match->end;
-    }
-    if (gap_begin != searched.size()) {
-      spans.push_back({{gap_begin, searched.size()}, invert_});
-    }
-    for (Span& span : spans) {
-      span.piece = {subject.original(span.piece.begin), subject.original(span.piece.end)};
+      use(*match);
     }
     give_back(std::move(workspace));
-    return spans;
   }
 
   std::optional<Piece> search(const Subject& subject, size_t from, Workspace& workspace) const {

@@ -4,9 +4,9 @@
 #ifndef NETCL_TEXT_REGEX_SPLITTER_H_
 #define NETCL_TEXT_REGEX_SPLITTER_H_
 
+#include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "text/pattern_translator.h"
 #include "text/pre_splitter.h"
@@ -40,9 +40,9 @@ std::shared_ptr<const PreSplitter> make_pcre2_splitter(
 class RegexMatcher {
  public:
   virtual ~RegexMatcher() = default;
-  // Appends the matches in `text` in order, empty ones among them, as the search above finds them;
-  // none in an empty text. Throws as split() does.
-  virtual void find(std::string_view text, std::vector<Piece>& matches) const = 0;
+  // Calls use() with the matches in `text` in order, empty ones among them, as the search above
+  // finds them; none in an empty text. Throws as split() does, and what use() throws.
+  virtual void find(std::string_view text, const std::function<void(const Piece&)>& use) const = 0;
 };
 
 // Throws as make_pcre2_splitter.

@@ -118,6 +118,11 @@ TokenizerState::TokenizerState(TokenizerParts given)
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
   tokens = TokenTable(bytes_by_id);
+  for (size_t byte = 0; byte < has_byte.size(); ++byte) {
+    const char as_char = static_cast<char>(byte);
+    has_byte[byte] = parts.vocabulary.find_id({&as_char, 1}) != Vocabulary::kNone;
+    has_all_bytes = has_all_bytes && has_byte[byte];
+  }
   token_count =
       static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
                                         [](std::string_view bytes) { return !bytes.empty(); }));
@@ -137,6 +142,11 @@ class EncodeRun {
         pool_(pool),
         pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
+    if (options.max_piece < kLeastMaxPiece || options.max_piece > kMostMaxPiece) {
+      throw UsageError("max_piece " + std::to_string(options.max_piece) + " is not between " +
+                       std::to_string(kLeastMaxPiece) + " and " + std::to_string(kMostMaxPiece));
+    }
+    pieces_->set_max_piece(options.max_piece);
   }
 
   void encode(std::string_view text) {
@@ -215,8 +225,10 @@ class EncodeRun {
     }
     const std::string_view segment = text_.substr(begin, end - begin);
     NormalizedText normalized;
-    const bool rewritten =
-        !state_.parts.normalizer.empty() && state_.parts.normalizer.apply(segment, normalized);
+    const bool rewritten = !state_.parts.normalizer.empty() &&
+                           state_.parts.normalizer.apply(
+                               segment, normalized,
+                               {options_.max_piece, options_.where, options_.where_offset + begin});
     const std::string_view text = rewritten ? normalized.text() : segment;
     const auto original = [&](size_t from, size_t to) {
       const ByteSpan span = rewritten ? normalized.original(from, to) : ByteSpan{from, to};
@@ -247,10 +259,15 @@ class EncodeRun {
     }
     const std::string_view plain = text.substr(begin, end - begin);
     if (spans_ == nullptr && state_.covering_splitter != nullptr) {
-      if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
-        encode_in_parallel(plain);
-      } else {
-        pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      try {
+        if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
+          encode_in_parallel(plain);
+        } else {
+          pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+        }
+      } catch (const PieceTooLong& error) {
+        const size_t at = begin + static_cast<size_t>(error.piece.data() - plain.data());
+        refuse_long_piece(original(at, at + error.piece.size()));
       }
       return;
     }
@@ -258,6 +275,10 @@ class EncodeRun {
     state_.parts.pre_tokenizer.split(plain, split);
     for (const Piece& piece : split.pieces) {
       const size_t first = ids_.size();
+      if (piece.end - piece.begin > options_.max_piece) {
+        refuse_long_piece(
+            original(begin + split.original(piece.begin), begin + split.original(piece.end)));
+      }
       pieces_->encode_piece(split.text.substr(piece.begin, piece.end - piece.begin), ids_);
       if (spans_ == nullptr) {
         continue;
@@ -271,6 +292,13 @@ class EncodeRun {
     }
   }
 
+  [[noreturn]] void refuse_long_piece(ByteSpan piece) const {
+    throw FormatError(base::at_byte(options_.where, options_.where_offset + piece.begin) +
+                      ": a piece of " + std::to_string(piece.end - piece.begin) +
+                      " bytes without a place to split is longer than the " +
+                      std::to_string(options_.max_piece) + " allowed (max-piece)");
+  }
+
   void encode_in_parallel(std::string_view text) {
     const size_t part_bytes =
         std::max(kLeastPart, text.size() / (kPartsPerThread * pool_->thread_count()));
@@ -282,10 +310,22 @@ class EncodeRun {
       begin = end;
     }
     std::vector<std::vector<uint32_t>> ids(parts.size());
+    std::vector<std::string_view> too_long(parts.size());
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
-      pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+      pieces->set_max_piece(options_.max_piece);
+      // Kept per part, so that the first one in the text is the one reported.
+      try {
+        pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+      } catch (const PieceTooLong& error) {
+        too_long[part] = error.piece;
+      }
     });
+    for (const std::string_view piece : too_long) {
+      if (!piece.empty()) {
+        throw PieceTooLong(piece);
+      }
+    }
     size_t count = ids_.size();
     for (const std::vector<uint32_t>& part : ids) {
       count += part.size();

@@ -45,6 +45,10 @@ enum class SpecialPolicy { kRefuse, kPlain, kAllow, kNone };
 
 inline constexpr size_t kDefaultCacheBytes = size_t{64} << 20;
 
+inline constexpr uint64_t kLeastMaxPiece = 64;
+inline constexpr uint64_t kDefaultMaxPiece = uint64_t{1} << 30;
+inline constexpr uint64_t kMostMaxPiece = UINT32_MAX - 1;
+
 struct EncodeOptions {
   SpecialPolicy special = SpecialPolicy::kRefuse;
   // Contents of special tokens that become their ids under kRefuse and kPlain. A name that is no
@@ -55,6 +59,10 @@ struct EncodeOptions {
   // Memory for ids of pieces seen before, of each thread that encodes: see piece_cache.h. More
   // makes texts with many different words faster, up to a point.
   size_t cache_bytes = kDefaultCacheBytes;
+  // Longest piece that the pre-tokenizer may leave, and longest text between added tokens that the
+  // normalizer may be given or make, in bytes: what memory depends on, beside the text and its ids.
+  // A longer one is a FormatError with its place. kLeastMaxPiece to kMostMaxPiece.
+  uint64_t max_piece = kDefaultMaxPiece;
   // Place shown in errors: "<where>@<where_offset + byte in the text>".
   std::string where = "text";
   uint64_t where_offset = 0;
