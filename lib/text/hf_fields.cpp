@@ -2,6 +2,7 @@
 #include "text/hf_fields.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 
@@ -302,10 +303,9 @@ std::vector<PreTokenizerStep> read_pre_tokenizer(const Json& value, const std::s
   }
   const auto byte_levels =
       std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.byte_level; });
-  if (byte_levels != 1) {
+  if (byte_levels > 1) {
     throw FormatError(place + ": " + std::to_string(byte_levels) +
-                      " ByteLevel steps; only byte-level tokenizers are supported, with exactly "
-                      "one");
+                      " ByteLevel steps; at most one is supported");
   }
   return steps;
 }
@@ -384,6 +384,53 @@ void check_decoder(const Json& value, const std::string& where) {
   for_each_step(value, where + ": decoder", "decoders", [](const HfObject& object) {
     if (object.text("type") != "ByteLevel") {
       object.refuse("type", "known: ByteLevel");
+    }
+  });
+}
+
+void read_char_decoder(const Json& value, const std::string& where, CharModel& model) {
+  const std::string place = where + ": decoder";
+  if (value.is_null()) {
+    throw FormatError(place +
+                      ": is missing; a tokenizer without ByteLevel needs one that joins tokens");
+  }
+  constexpr std::array<std::string_view, 4> kOrder = {"Replace", "ByteFallback", "Fuse", "Strip"};
+  size_t last = 0;
+  bool fused = false;
+  for_each_step(value, place, "decoders", [&](const HfObject& object) {
+    const std::string type = object.text("type");
+    const size_t step =
+        static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), type) - kOrder.begin());
+    if (step == kOrder.size() || step < last || (step > 0 && step == last)) {
+      object.refuse("type",
+                    "known without a ByteLevel pre-tokenizer: Replace, ByteFallback, Fuse, Strip "
+                    "in this order");
+    }
+    last = step;
+    if (type == "Replace") {
+      object.allow_only({"type", "pattern", "content"});
+      const HfPattern pattern = read_pattern(object);
+      if (!pattern.is_literal) {
+        object.object("pattern").refuse("Regex", "decoders take a String");
+      }
+      model.replacements.emplace_back(pattern.text, object.text("content"));
+    } else if (type == "Strip") {
+      object.allow_only({"type", "content", "start", "stop"});
+      const std::string content = object.text("content");
+      if (content.size() != 1 || static_cast<uint8_t>(content[0]) >= 0x80) {
+        object.refuse("content", "one ASCII character is");
+      }
+      if (!fused || object.count("start") > 1) {
+        object.refuse("start", "0 or 1 is, after Fuse");
+      }
+      if (object.count("stop") != 0) {
+        object.refuse("stop", "0 is");
+      }
+      model.strip_first = object.count("start") == 1 ? content[0] : '\0';
+    } else {
+      object.allow_only({"type"});
+      fused = fused || type == "Fuse";
+      model.byte_tokens = model.byte_tokens || type == "ByteFallback";
     }
   });
 }

@@ -51,7 +51,8 @@ class HfObject {
 
 // Steps of the `normalizer` field. `where` is the file.
 std::vector<NormalizerStep> read_normalizer(const base::Json& value, const std::string& where);
-// Steps of the `pre_tokenizer` field, one of which is ByteLevel.
+// Steps of the `pre_tokenizer` field; at most one of them is ByteLevel, and without one the model
+// works on characters.
 std::vector<PreTokenizerStep> read_pre_tokenizer(const base::Json& value, const std::string& where);
 // Ids that the `post_processor` field puts around one text go to `parts`.
 void read_post_processor(const base::Json& value, const std::string& where, TokenizerParts& parts);
@@ -60,6 +61,9 @@ std::optional<Truncation> read_truncation(const base::Json& value, const std::st
 std::optional<Padding> read_padding(const base::Json& value, const std::string& where);
 // Checks that the `decoder` field is ByteLevel or nothing.
 void check_decoder(const base::Json& value, const std::string& where);
+// The `decoder` field of a model on characters: Replace (String), ByteFallback, Fuse and Strip, in
+// this order.
+void read_char_decoder(const base::Json& value, const std::string& where, CharModel& model);
 
 }  // namespace netcl::text
 

@@ -25,13 +25,18 @@ namespace {
   throw UsageError(parts.where + ": cannot be written as tokenizer.json: " + why);
 }
 
+// How a token stands in the file.
+std::string key_of(const TokenizerParts& parts, std::string_view bytes) {
+  return parts.characters ? std::string(bytes) : to_printable(bytes);
+}
+
 // Keys of model.vocab by id: printable forms, and the contents of added tokens that must stand
 // there to get their ids.
 std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts) {
   std::map<uint32_t, std::string> keys;
   for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
     if (parts.vocabulary.contains(id)) {
-      keys.emplace(id, to_printable(parts.vocabulary.bytes(id)));
+      keys.emplace(id, key_of(parts, parts.vocabulary.bytes(id)));
     }
   }
   for (const auto& [id, bytes] : parts.decode_only) {
@@ -142,6 +147,9 @@ Json pre_tokenizer_json(const PreTokenizer& pre_tokenizer) {
   for (const PreTokenizerStep& step : pre_tokenizer.steps()) {
     steps.push_back(base::parse_json(step.definition, "pre_tokenizer"));
   }
+  if (steps.empty()) {
+    return nullptr;
+  }
   return steps.size() == 1 ? steps[0] : Json{{"type", "Sequence"}, {"pretokenizers", steps}};
 }
 
@@ -154,11 +162,12 @@ Json byte_level_json(bool trim_offsets) {
 
 Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokenizer) {
   if (parts.template_prefix.empty() && parts.template_suffix.empty()) {
-    return byte_level_json(false);
+    return parts.characters ? Json() : byte_level_json(false);
   }
   Json special_tokens = Json::object();
   const auto piece = [&](uint32_t id, int type_id) {
-    const std::string name(tokenizer.token_bytes(id));
+    const std::string name(parts.vocabulary.contains(id) ? parts.vocabulary.bytes(id)
+                                                         : tokenizer.token_bytes(id));
     special_tokens[name] =
         Json{{"id", name}, {"ids", Json::array({id})}, {"tokens", Json::array({name})}};
     return Json{{"SpecialToken", Json{{"id", name}, {"type_id", type_id}}}};
@@ -183,7 +192,33 @@ Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokeni
                        {"single", single},
                        {"pair", pair},
                        {"special_tokens", special_tokens}};
+  if (parts.characters) {
+    return filled;
+  }
   return Json{{"type", "Sequence"}, {"processors", Json::array({byte_level_json(false), filled})}};
+}
+
+Json decoder_json(const TokenizerParts& parts) {
+  if (!parts.characters) {
+    return byte_level_json(true);
+  }
+  const CharModel& model = *parts.characters;
+  Json steps = Json::array();
+  for (const auto& [pattern, content] : model.replacements) {
+    steps.push_back(
+        Json{{"type", "Replace"}, {"pattern", Json{{"String", pattern}}}, {"content", content}});
+  }
+  if (model.byte_tokens) {
+    steps.push_back(Json{{"type", "ByteFallback"}});
+  }
+  steps.push_back(Json{{"type", "Fuse"}});
+  if (model.strip_first != 0) {
+    steps.push_back(Json{{"type", "Strip"},
+                         {"content", std::string(1, model.strip_first)},
+                         {"start", 1},
+                         {"stop", 0}});
+  }
+  return Json{{"type", "Sequence"}, {"decoders", steps}};
 }
 
 Json truncation_json(const std::optional<Truncation>& truncation) {
@@ -224,9 +259,16 @@ Json added_token_json(const AddedToken& token) {
 // The two big members are written piece by piece: a tree of them would take many times their size.
 std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys) {
   const bool by_ranks = parts.rule == MergeRule::kByteRanks;
-  std::string text = R"({"type":"BPE","dropout":null,"unk_token":null,)"
-                     R"("continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-                     R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":)";
+  const CharModel characters = parts.characters.value_or(CharModel());
+  std::string text = R"({"type":"BPE","dropout":null,"unk_token":)";
+  text += characters.unknown_id
+              ? to_text(Json(key_of(parts, parts.vocabulary.bytes(*characters.unknown_id))))
+              : "null";
+  text += R"(,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":)";
+  text += characters.fuse_unknown ? "true" : "false";
+  text += R"(,"byte_fallback":)";
+  text += characters.byte_fallback ? "true" : "false";
+  text += R"(,"ignore_merges":)";
   text += by_ranks || parts.ignore_merges ? "true" : "false";
   text += ",\n\"vocab\":{";
   const char* comma = "\n";
@@ -241,9 +283,9 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
   for (const Merge& merge : by_ranks ? made : parts.merges) {
     text += comma;
     text += '[';
-    text += to_text(to_printable(parts.vocabulary.bytes(merge.left)));
+    text += to_text(key_of(parts, parts.vocabulary.bytes(merge.left)));
     text += ',';
-    text += to_text(to_printable(parts.vocabulary.bytes(merge.right)));
+    text += to_text(key_of(parts, parts.vocabulary.bytes(merge.right)));
     text += ']';
     comma = ",\n";
   }
@@ -272,7 +314,7 @@ std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   text += "],\n\"normalizer\":" + to_text(normalizer_json(parts.normalizer));
   text += ",\n\"pre_tokenizer\":" + to_text(pre_tokenizer_json(parts.pre_tokenizer));
   text += ",\n\"post_processor\":" + to_text(post_processor_json(parts, tokenizer));
-  text += ",\n\"decoder\":" + to_text(byte_level_json(true));
+  text += ",\n\"decoder\":" + to_text(decoder_json(parts));
   text += ",\n\"model\":" + model_text(parts, keys) + "}\n";
   return text;
 }

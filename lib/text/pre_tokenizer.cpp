@@ -191,7 +191,7 @@ size_t PreTokenized::original(size_t offset) const {
 
 PreTokenizer::PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {
   NETCL_CHECK(std::count_if(steps_.begin(), steps_.end(),
-                            [](const PreTokenizerStep& step) { return step.byte_level; }) == 1);
+                            [](const PreTokenizerStep& step) { return step.byte_level; }) <= 1);
 }
 
 void PreTokenizer::split(std::string_view text, PreTokenized& out) const {

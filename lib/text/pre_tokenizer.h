@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pre-tokenizer of a tokenizer.json: a chain of splitting steps, exactly one of which is
-// "ByteLevel" (bytes take their printable form there). Steps before it see the text; steps after it
-// see the printable form, as in Hugging Face `tokenizers`, though the pieces are always given in
-// bytes of the text.
+// "ByteLevel" (bytes take their printable form there) unless the model works on characters. Steps
+// before it see the text; steps after it see the printable form, as in Hugging Face `tokenizers`,
+// though the pieces are always given in bytes of the text.
 #ifndef NETCL_TEXT_PRE_TOKENIZER_H_
 #define NETCL_TEXT_PRE_TOKENIZER_H_
 
@@ -70,7 +70,7 @@ struct PreTokenized {
 class PreTokenizer {
  public:
   PreTokenizer() = default;
-  // Requires exactly one ByteLevel step (std::logic_error: callers check their input).
+  // Requires at most one ByteLevel step (std::logic_error: callers check their input).
   explicit PreTokenizer(std::vector<PreTokenizerStep> steps);
 
   const std::vector<PreTokenizerStep>& steps() const { return steps_; }

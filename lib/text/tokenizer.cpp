@@ -38,7 +38,7 @@ bool never_in_utf8(int byte) {
 }
 
 void check_parts(const TokenizerParts& parts) {
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256 && !parts.characters; ++byte) {
     const char as_char = static_cast<char>(byte);
     if (!never_in_utf8(byte) && !parts.vocabulary.find({&as_char, 1})) {
       throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
@@ -65,13 +65,17 @@ void check_parts(const TokenizerParts& parts) {
 
 }  // namespace
 
+const Vocabulary kNoVocabulary;
+
 // The tables behind a tokenizer, and encoding over them.
 class TokenizerState {
  public:
   explicit TokenizerState(TokenizerParts given);
 
   TokenizerParts parts;
-  BpeEncoder encoder;
+  BpeEncoder encoder;                          // of bytes
+  std::optional<CharBpeEncoder> char_encoder;  // in its place, of characters
+  std::vector<std::string> decoded;            // with char_encoder: what tokens are decoded to
   TokenTable tokens;
   std::vector<bool> special_by_id;
   std::unordered_map<std::string_view, uint32_t> added_by_content;  // index in parts.added_tokens
@@ -86,7 +90,12 @@ class TokenizerState {
 
 TokenizerState::TokenizerState(TokenizerParts given)
     : parts(std::move(given)),
-      encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges) {
+      encoder(parts.characters ? kNoVocabulary : parts.vocabulary, parts.rule,
+              parts.characters ? std::vector<Merge>() : parts.merges, parts.ignore_merges) {
+  if (parts.characters) {
+    char_encoder.emplace(parts.vocabulary, *parts.characters, parts.merges, parts.ignore_merges,
+                         parts.where);
+  }
   covering_splitter = parts.pre_tokenizer.covering_splitter();
   uint32_t limit = parts.vocabulary.id_limit();
   for (const auto& [id, bytes] : parts.decode_only) {
@@ -117,8 +126,19 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  if (parts.characters) {
+    decoded.reserve(limit);
+    for (std::string_view& bytes : bytes_by_id) {
+      decoded.push_back(decoded_token(*parts.characters, bytes));
+      if (decoded.back().empty() && !bytes.empty()) {
+        throw FormatError(parts.where + ": decoder: the token " + quote(bytes) +
+                          " becomes nothing, which is not supported");
+      }
+      bytes = decoded.back();
+    }
+  }
   tokens = TokenTable(bytes_by_id);
-  for (size_t byte = 0; byte < has_byte.size(); ++byte) {
+  for (size_t byte = 0; byte < has_byte.size() && !parts.characters; ++byte) {
     const char as_char = static_cast<char>(byte);
     has_byte[byte] = parts.vocabulary.find_id({&as_char, 1}) != Vocabulary::kNone;
     has_all_bytes = has_all_bytes && has_byte[byte];
@@ -151,6 +171,9 @@ class EncodeRun {
 
   void encode(std::string_view text) {
     text_ = text;
+    if (state_.char_encoder) {
+      require_utf8(text);
+    }
     if (options_.apply_template) {
       add_template(state_.parts.template_prefix, 0);
     }
@@ -258,6 +281,10 @@ class EncodeRun {
       check_bytes(text, begin, end, original);
     }
     const std::string_view plain = text.substr(begin, end - begin);
+    if (state_.char_encoder) {
+      encode_characters(plain, begin, original);
+      return;
+    }
     if (spans_ == nullptr && state_.covering_splitter != nullptr) {
       try {
         if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
@@ -288,6 +315,38 @@ class EncodeRun {
         const size_t next = at + state_.tokens.bytes(ids_[i]).size();
         spans_->push_back(original(begin + split.original(at), begin + split.original(next)));
         at = next;
+      }
+    }
+  }
+
+  void require_utf8(std::string_view text) const {
+    const size_t bad = find_ill_formed(text);
+    if (bad != text.size()) {
+      throw FormatError(base::at_byte(options_.where, options_.where_offset + bad) + ": the byte " +
+                        quote(text.substr(bad, 1)) + " is not UTF-8; the tokenizer " +
+                        state_.parts.where + " works on characters and takes valid UTF-8 only");
+    }
+  }
+
+  template <typename Original>
+  void encode_characters(std::string_view plain, size_t begin, const Original& original) {
+    PreTokenized& split = pieces_->pre_tokenized();
+    state_.parts.pre_tokenizer.split(plain, split);
+    std::vector<ByteSpan> spans;
+    for (const Piece& piece : split.pieces) {
+      const auto original_of = [&](uint64_t from, uint64_t to) {
+        return original(begin + split.original(piece.begin + from),
+                        begin + split.original(piece.begin + to));
+      };
+      const size_t size = piece.end - piece.begin;
+      if (size > options_.max_piece) {
+        refuse_long_piece(original_of(0, size));
+      }
+      spans.clear();
+      state_.char_encoder->encode(split.text.substr(piece.begin, size), ids_,
+                                  spans_ == nullptr ? nullptr : &spans);
+      for (const ByteSpan& span : spans) {
+        spans_->push_back(original_of(span.begin, span.end));
       }
     }
   }
@@ -444,7 +503,15 @@ std::string BpeTokenizer::decode(std::span<const uint32_t> ids,
     }
     begin = end + 1;  // past the special token
   }
+  const char strip = stripped_character();
+  if (!options.continues && strip != 0 && bytes.starts_with(strip)) {
+    bytes.erase(0, 1);
+  }
   return bytes;
+}
+
+char BpeTokenizer::stripped_character() const {
+  return state_->parts.characters ? state_->parts.characters->strip_first : '\0';
 }
 
 std::string_view BpeTokenizer::token_bytes(uint32_t id) const {
@@ -480,15 +547,17 @@ size_t BpeTokenizer::prefix_at_character(std::span<const uint32_t> ids, size_t l
   }
   // Bytes of a character on both sides of a cut: at most 3 before it and 3 after it.
   constexpr size_t kReach = 3;
+  DecodeOptions in_part;
+  in_part.continues = true;
   for (size_t keep = limit; keep > 0; --keep) {
     std::string around;
     size_t first = keep;
     while (first > 0 && around.size() < kReach) {
-      around.insert(0, decode(ids.subspan(--first, 1)));
+      around.insert(0, decode(ids.subspan(--first, 1), in_part));
     }
     const size_t cut = around.size();
     for (size_t i = keep; i < ids.size() && around.size() < cut + kReach; ++i) {
-      around += decode(ids.subspan(i, 1));
+      around += decode(ids.subspan(i, 1), in_part);
     }
     const size_t from = cut > kReach ? cut - kReach : 0;
     const bool inside = [&] {

@@ -13,6 +13,7 @@
 
 #include "text/added_tokens.h"
 #include "text/bpe_encoder.h"
+#include "text/char_bpe_encoder.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/sequence_shape.h"
@@ -29,6 +30,9 @@ struct TokenizerParts {
   // Tokens that no text becomes, only decoded: (id, bytes), ids not in the vocabulary.
   std::vector<std::pair<uint32_t, std::string>> decode_only;
   MergeRule rule = MergeRule::kMergeList;
+  // Set for a tokenizer whose symbols are characters, not bytes: tokens are then the text that they
+  // stand for in the normalized input, and the pre-tokenizer has no ByteLevel step.
+  std::optional<CharModel> characters;
   // In rank order, for MergeRule::kMergeList. Two entries with the same pair: the later one counts.
   std::vector<Merge> merges;
   // A piece that is a token as a whole becomes that token without merging. Byte ranks imply it.
