@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs attn-bench once at a tiny size on every device, the host engine included, and checks its JSON.
+# Runs attn-bench once at a tiny size on every device, the host engine included, and checks its JSON;
+# runs the benchmarks of tests/bench, which check their results themselves, on a small text.
 #   scripts/bench_smoke.sh BUILD_DIR
 # The last line is "N passed, N failed"; exit status 1 when a run failed or none passed.
 set -uo pipefail
@@ -29,5 +30,11 @@ PY
     fi
   done
 done
+if "$build/tests/bench/bench_scanners" --runs 1 "$here/README.md" >/dev/null; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "FAILED: bench_scanners"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -54,6 +54,15 @@ BigBuffer::BigBuffer(size_t size) : size_(size) {
   ::madvise(data_, size, MADV_HUGEPAGE);  // a wish; without it everything works the same
 }
 
+void advise_huge_pages(void* memory, size_t size) {
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t begin = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t end = (address + size) / kHugePage * kHugePage;
+  if (begin < end) {
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  }
+}
+
 BigBuffer::~BigBuffer() {
   if (data_ != nullptr) {
     ::munmap(data_, size_);

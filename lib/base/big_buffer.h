@@ -32,6 +32,9 @@ class BigBuffer {
   size_t size_ = 0;
 };
 
+// Asks for huge pages under memory that is not touched yet, for results that are long; a wish.
+void advise_huge_pages(void* memory, size_t size);
+
 }  // namespace netcl::base
 
 #endif  // NETCL_BASE_BIG_BUFFER_H_

@@ -186,7 +186,7 @@ NETCL_TILE_INLINE void accumulate_tile(const float* p, int64_t rows, const float
 
 // The three functions for one instruction set. An attribute takes no parentheses.
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define NETCL_TILE_VARIANT(NAME, LANES, TARGET)                                                  \
+#define NETCL_TILE_VARIANT(NAME, LANES, LEVEL, TARGET)                                           \
   TARGET void score_##NAME(const float* q, int64_t rows, int64_t head_dim, const float* kt,      \
                            int64_t keys, float scale, float* s) {                                \
     score_tile<LANES>(q, rows, head_dim, kt, keys, scale, s);                                    \
@@ -198,12 +198,14 @@ NETCL_TILE_INLINE void accumulate_tile(const float* p, int64_t rows, const float
                                 int64_t keys, int64_t width, float* acc) {                       \
     accumulate_tile<LANES>(p, rows, keep, v, keys, width, acc);                                  \
   }                                                                                              \
-  constexpr TileFunctions k_##NAME = {score_##NAME, softmax_##NAME, accumulate_##NAME, #NAME};
+  constexpr TileFunctions k_##NAME = {score_##NAME, softmax_##NAME, accumulate_##NAME, #NAME,    \
+                                      base::CpuLevel::LEVEL};
 
-NETCL_TILE_VARIANT(baseline, 4, )
+NETCL_TILE_VARIANT(baseline, 4, kScalar, )
 #if defined(__x86_64__)
-NETCL_TILE_VARIANT(avx2, 8, __attribute__((target("avx2,fma"))))
-NETCL_TILE_VARIANT(avx512, 16, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma"))))
+NETCL_TILE_VARIANT(avx2, 8, kAvx2, __attribute__((target("avx2,fma"))))
+NETCL_TILE_VARIANT(avx512, 16, kAvx512,
+                   __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma"))))
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
@@ -224,8 +226,12 @@ std::vector<const TileFunctions*> runnable_tile_functions() {
 }
 
 const TileFunctions& tile_functions() {
-  static const TileFunctions& widest = *runnable_tile_functions().back();
-  return widest;
+  static const std::vector<const TileFunctions*> sets = runnable_tile_functions();
+  size_t widest = sets.size() - 1;
+  while (widest > 0 && sets[widest]->level > base::cpu_level_limit()) {
+    --widest;
+  }
+  return *sets[widest];
 }
 
 float exp_nonpositive(float x) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cpu.h"
+
 namespace netcl::nn {
 
 inline constexpr int64_t kTileKeys = 64;        // keys of a tile: columns of its scores
@@ -29,13 +31,14 @@ struct TileFunctions {
   //   p [rows, kTileKeys], v [keys, width], acc [rows, width], width % kTileWidthAlign == 0
   void (*accumulate)(const float* p, int64_t rows, const float* keep, const float* v, int64_t keys,
                      int64_t width, float* acc);
-  const char* name;  // "baseline", "avx2", "avx512"
+  const char* name;      // "baseline", "avx2", "avx512"
+  base::CpuLevel level;  // used when base::cpu_level_limit() is this or higher
 };
 
-// The widest set this machine runs.
+// The widest set that this machine runs and base::cpu_level_limit() allows.
 const TileFunctions& tile_functions();
 
-// All sets this machine runs, narrowest first; never empty.
+// All sets this machine runs, narrowest first and never empty, whatever the limit.
 std::vector<const TileFunctions*> runnable_tile_functions();
 
 // exp(x) for x <= 0 to about 2 units in the last place; 0 below -87.3; NaN stays NaN.

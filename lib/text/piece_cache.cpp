@@ -67,22 +67,24 @@ void PieceCache::grow_buckets() {
   }
 }
 
-std::span<const uint32_t> PieceCache::find_long(std::string_view piece) const {
-  const uint64_t hash = hash_bytes(piece);
+std::span<const uint32_t> PieceCache::find_long(std::string_view piece, uint64_t hash) const {
   for (size_t slot = hash & (long_entries_.size() - 1); long_entries_[slot].byte_count != 0;
        slot = (slot + 1) & (long_entries_.size() - 1)) {
     const LongEntry& entry = long_entries_[slot];
-    if (entry.hash == hash && entry.byte_count == piece.size() &&
-        std::memcmp(long_bytes_.data() + entry.bytes_begin, piece.data(), piece.size()) == 0) {
-      return {long_ids_.data() + entry.ids_begin, entry.id_count};
+    if (entry.hash != hash || entry.byte_count != piece.size()) {
+      continue;
+    }
+    const uint32_t* ids = long_records_.data() + entry.record;
+    if (std::memcmp(ids + entry.id_count, piece.data(), piece.size()) == 0) {
+      return {ids, entry.id_count};
     }
   }
   return {};
 }
 
-void PieceCache::add_long(std::string_view piece, std::span<const uint32_t> ids) {
-  const size_t taken = long_bytes_.size() + long_ids_.size() * sizeof(uint32_t) +
-                       2 * long_entries_.size() * sizeof(LongEntry);
+void PieceCache::add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
+  const size_t taken =
+      long_records_.size() * sizeof(uint32_t) + long_entries_.size() * sizeof(LongEntry);
   if (taken > max_long_bytes_) {
     wipe_long();
   }
@@ -90,14 +92,15 @@ void PieceCache::add_long(std::string_view piece, std::span<const uint32_t> ids)
     grow_long();
   }
   LongEntry entry;
-  entry.hash = hash_bytes(piece);
-  entry.bytes_begin = static_cast<uint32_t>(long_bytes_.size());
-  entry.byte_count = static_cast<uint32_t>(piece.size());
-  entry.ids_begin = static_cast<uint32_t>(long_ids_.size());
-  entry.id_count = static_cast<uint32_t>(ids.size());
-  long_bytes_.insert(long_bytes_.end(), piece.begin(), piece.end());
-  long_ids_.insert(long_ids_.end(), ids.begin(), ids.end());
-  size_t slot = entry.hash & (long_entries_.size() - 1);
+  entry.hash = hash;
+  entry.record = static_cast<uint32_t>(long_records_.size());
+  entry.byte_count = static_cast<uint16_t>(piece.size());
+  entry.id_count = static_cast<uint16_t>(ids.size());
+  const size_t byte_words = (piece.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t);
+  long_records_.insert(long_records_.end(), ids.begin(), ids.end());
+  long_records_.resize(long_records_.size() + byte_words);
+  std::memcpy(long_records_.data() + long_records_.size() - byte_words, piece.data(), piece.size());
+  size_t slot = hash & (long_entries_.size() - 1);
   while (long_entries_[slot].byte_count != 0) {
     slot = (slot + 1) & (long_entries_.size() - 1);
   }
@@ -121,8 +124,7 @@ void PieceCache::grow_long() {
 
 void PieceCache::wipe_long() {
   long_entries_.assign(kFirstLongEntries, LongEntry());
-  long_bytes_.clear();
-  long_ids_.clear();
+  long_records_.clear();
   long_count_ = 0;
 }
 

@@ -5,9 +5,10 @@
 // Two tables. Pieces of up to 15 bytes with at most four ids lie in buckets of one cache line: two
 // entries of a 16-byte key (the bytes, with the length in the last) and four ids with their number
 // in the top byte of the first (ids are below 2^24). A look-up is one cache miss and no branch but
-// hit or miss. Everything else up to kLongestCached bytes lies in an ordinary hash table over an
-// arena. Memory is bounded: the short table stops growing and then overwrites the older entry of a
-// bucket; the long one starts anew when it is full.
+// hit or miss. Everything else up to kLongestCached bytes lies in a hash table of 16-byte entries
+// over an arena that holds ids and bytes of a piece beside each other. Memory is bounded: the short
+// table stops growing and then overwrites the older entry of a bucket; the long one starts anew
+// when it is full.
 #ifndef NETCL_TEXT_PIECE_CACHE_H_
 #define NETCL_TEXT_PIECE_CACHE_H_
 
@@ -91,10 +92,18 @@ class PieceCache {
   // Remembers 1 to kInlineIds ids. Buckets move when the table grows.
   void add_short(const ShortKey& key, std::span<const uint32_t> ids);
 
-  // Ids of a piece that is no short one; empty when it is not there. Valid until add_long().
-  std::span<const uint32_t> find_long(std::string_view piece) const;
+  // The other pieces, by their hash_bytes(). The two prefetches are for a piece that is looked up a
+  // little later: first the entry, then what it points to.
+  void prefetch_long(uint64_t hash) const {
+    __builtin_prefetch(&long_entries_[hash & (long_entries_.size() - 1)]);
+  }
+  void prefetch_long_record(uint64_t hash) const {
+    __builtin_prefetch(&long_records_[long_entries_[hash & (long_entries_.size() - 1)].record]);
+  }
+  // The ids; empty when the piece is not there. Valid until add_long().
+  std::span<const uint32_t> find_long(std::string_view piece, uint64_t hash) const;
   // Remembers the ids of a piece of at most kLongestCached bytes that is not there.
-  void add_long(std::string_view piece, std::span<const uint32_t> ids);
+  void add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids);
 
  private:
   static constexpr uint32_t kIdBits = 24;
@@ -108,8 +117,9 @@ class PieceCache {
   };
   struct LongEntry {
     uint64_t hash = 0;
-    uint32_t bytes_begin = 0, byte_count = 0;  // byte_count = 0: free
-    uint32_t ids_begin = 0, id_count = 0;
+    uint32_t record = 0;      // place in long_records_: the ids, then the bytes
+    uint16_t byte_count = 0;  // 0: free
+    uint16_t id_count = 0;
   };
 
   void allocate_buckets(size_t count);
@@ -124,8 +134,7 @@ class PieceCache {
   size_t max_buckets_ = 0;
 
   std::vector<LongEntry> long_entries_;  // open addressing, at most half full
-  std::vector<char> long_bytes_;
-  std::vector<uint32_t> long_ids_;
+  std::vector<uint32_t> long_records_;
   size_t long_count_ = 0;
   size_t max_long_bytes_ = 0;
 };

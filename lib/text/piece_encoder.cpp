@@ -9,6 +9,11 @@ namespace {
 
 constexpr size_t kNoBucket = SIZE_MAX;  // a piece too long for the short table
 
+// Of the pieces that the cache never holds no hash is made.
+uint64_t hash_long(std::string_view piece) {
+  return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
+}
+
 }  // namespace
 
 PieceEncoder::PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes)
@@ -26,6 +31,7 @@ void PieceEncoder::encode_text(std::string_view text, const PreSplitter& splitte
 void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                                std::vector<uint32_t>& ids) {
   size_t at = begin;
+  bool any_long = false;
   for (size_t i = 0; i < ends.size(); ++i) {
     const size_t size = ends[i] - at;
     if (size <= ShortKey::kLongest) {
@@ -33,9 +39,17 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
       buckets_[i] = cache_.bucket_of(keys_[i]);
       cache_.prefetch(buckets_[i]);
     } else {
+      keys_[i].low = hash_long(text.substr(at, size));
       buckets_[i] = kNoBucket;
+      cache_.prefetch_long(keys_[i].low);
+      any_long = true;
     }
     at = ends[i];
+  }
+  for (size_t i = 0; any_long && i < ends.size(); ++i) {
+    if (buckets_[i] == kNoBucket) {
+      cache_.prefetch_long_record(keys_[i].low);
+    }
   }
   at = begin;
   uint32_t* out = out_.data();
@@ -55,7 +69,7 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
         }
       }
     } else {
-      found = find_or_merge_long(piece);
+      found = find_or_merge_long(piece, keys_[i].low);
     }
     if (found.size() > PieceCache::kInlineIds) {
       ids.insert(ids.end(), out_.data(), out);
@@ -80,15 +94,17 @@ void PieceEncoder::encode_piece(std::string_view piece, std::vector<uint32_t>& i
     }
     found = merge_short(piece, key);
   } else {
-    found = find_or_merge_long(piece);
+    found = find_or_merge_long(piece, hash_long(piece));
   }
   ids.insert(ids.end(), found.begin(), found.end());
 }
 
 // The short table has not got the piece; one of more than four ids may be in the long one.
 std::span<const uint32_t> PieceEncoder::merge_short(std::string_view piece, const ShortKey& key) {
+  uint64_t hash = 0;
   if (piece.size() > PieceCache::kInlineIds) {
-    const std::span<const uint32_t> found = cache_.find_long(piece);
+    hash = hash_long(piece);
+    const std::span<const uint32_t> found = cache_.find_long(piece, hash);
     if (!found.empty()) {
       return found;
     }
@@ -98,18 +114,18 @@ std::span<const uint32_t> PieceEncoder::merge_short(std::string_view piece, cons
   if (merged_.size() <= PieceCache::kInlineIds) {
     cache_.add_short(key, merged_);
   } else {
-    cache_.add_long(piece, merged_);
+    cache_.add_long(piece, hash, merged_);
   }
   return merged_;
 }
 
-std::span<const uint32_t> PieceEncoder::find_or_merge_long(std::string_view piece) {
+std::span<const uint32_t> PieceEncoder::find_or_merge_long(std::string_view piece, uint64_t hash) {
   if (piece.size() > max_piece_) {
     throw PieceTooLong(piece);
   }
   const bool cached = piece.size() <= PieceCache::kLongestCached;
   if (cached) {
-    const std::span<const uint32_t> found = cache_.find_long(piece);
+    const std::span<const uint32_t> found = cache_.find_long(piece, hash);
     if (!found.empty()) {
       return found;
     }
@@ -117,7 +133,7 @@ std::span<const uint32_t> PieceEncoder::find_or_merge_long(std::string_view piec
   merged_.clear();
   encoder_.encode(piece, scratch_, merged_);
   if (cached) {
-    cache_.add_long(piece, merged_);
+    cache_.add_long(piece, hash, merged_);
   }
   return merged_;
 }

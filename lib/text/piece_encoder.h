@@ -53,7 +53,7 @@ class PieceEncoder {
   void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                    std::vector<uint32_t>& ids);
   std::span<const uint32_t> merge_short(std::string_view piece, const ShortKey& key);
-  std::span<const uint32_t> find_or_merge_long(std::string_view piece);
+  std::span<const uint32_t> find_or_merge_long(std::string_view piece, uint64_t hash);
 
   const BpeEncoder& encoder_;
   size_t cache_bytes_;
@@ -63,7 +63,7 @@ class PieceEncoder {
   PreTokenized pre_tokenized_;
   std::vector<uint32_t> merged_;
   std::array<size_t, kStep> ends_;
-  std::array<ShortKey, kStep> keys_;
+  std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece
   std::array<size_t, kStep> buckets_;
   std::array<uint32_t, PieceCache::kInlineIds*(kStep + 1)> out_;
 };

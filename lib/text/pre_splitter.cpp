@@ -4,7 +4,9 @@
 #include <array>
 #include <iterator>
 
+#include "base/cpu.h"
 #include "base/error.h"
+#include "text/block_scanners.h"
 #include "text/regex_splitter.h"
 #include "text/scanner_cl100k.h"
 #include "text/scanner_gpt2.h"
@@ -25,10 +27,35 @@ size_t scan(std::string_view text, size_t begin, std::span<size_t> ends) {
   return count;
 }
 
+constexpr ScanFunctions kScalarScanners = {scan<Gpt2Scanner>, scan<Cl100kScanner<3>>,
+                                           scan<Cl100kScanner<1>>, scan<O200kScanner>};
+
+const ScanFunctions& scanners_of(base::CpuLevel level) {
+#if defined(__x86_64__)
+  switch (level) {
+    case base::CpuLevel::kScalar:
+      break;
+    case base::CpuLevel::kSse2:
+      return kSse2Scanners;
+    case base::CpuLevel::kAvx2:
+      return kAvx2Scanners;
+    case base::CpuLevel::kAvx512:
+      return kAvx512Scanners;
+  }
+#else
+  static_cast<void>(level);
+#endif
+  return kScalarScanners;
+}
+
 struct KnownPattern {
   std::string_view name;
   std::string_view pattern;
-  size_t (*scan)(std::string_view, size_t, std::span<size_t>);
+  ScanFunction ScanFunctions::*scanner;
+
+  size_t scan(std::string_view text, size_t begin, std::span<size_t> ends) const {
+    return (scanners_of(base::cpu_level()).*scanner)(text, begin, ends);
+  }
 };
 
 constexpr std::string_view kGpt2 =
@@ -47,13 +74,13 @@ constexpr std::string_view kQwen2 = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\
 
 // The first entry of a pattern gives its name to a regex with the same text.
 constexpr std::array<KnownPattern, 7> kKnownPatterns = {{
-    {"gpt2", kGpt2, scan<Gpt2Scanner>},
-    {"r50k", kGpt2, scan<Gpt2Scanner>},
-    {"p50k", kGpt2, scan<Gpt2Scanner>},
-    {"cl100k", kCl100k, scan<Cl100kScanner<3>>},
-    {"o200k", kO200k, scan<O200kScanner>},
-    {"llama3", kCl100k, scan<Cl100kScanner<3>>},
-    {"qwen2", kQwen2, scan<Cl100kScanner<1>>},
+    {"gpt2", kGpt2, &ScanFunctions::gpt2},
+    {"r50k", kGpt2, &ScanFunctions::gpt2},
+    {"p50k", kGpt2, &ScanFunctions::gpt2},
+    {"cl100k", kCl100k, &ScanFunctions::cl100k},
+    {"o200k", kO200k, &ScanFunctions::o200k},
+    {"llama3", kCl100k, &ScanFunctions::cl100k},
+    {"qwen2", kQwen2, &ScanFunctions::qwen2},
 }};
 
 class ScannerSplitter final : public PreSplitter {

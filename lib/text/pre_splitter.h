@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts text into pre-tokens: the pieces that BPE never merges across. A known pattern is a
-// hand-written scanner; any other regular expression goes through the pattern translator
-// (pattern_translator.h) and PCRE2. Both work on bytes: a byte that is not part of a well-formed
-// UTF-8 sequence counts as one character U+FFFD (neither letter, number, mark nor space), so every
-// byte string can be split.
+// hand-written scanner, vectorised for what the processor has (base/cpu.h); any other regular
+// expression goes through the pattern translator (pattern_translator.h) and PCRE2. Both work on
+// bytes: a byte that is not part of a well-formed UTF-8 sequence counts as one character U+FFFD
+// (neither letter, number, mark nor space), so every byte string can be split.
 #ifndef NETCL_TEXT_PRE_SPLITTER_H_
 #define NETCL_TEXT_PRE_SPLITTER_H_
 

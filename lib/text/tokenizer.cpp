@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
@@ -27,6 +28,13 @@ namespace {
 constexpr size_t kLeastPart = size_t{1} << 20;
 // More parts than threads, so that a thread that is held up costs little.
 constexpr size_t kPartsPerThread = 8;
+
+// Room for the ids of a text of this size, as far as one can guess: English has some 4 bytes a
+// token in a large vocabulary. Memory that is not used is never touched.
+void reserve_ids(size_t text_bytes, std::vector<uint32_t>& ids) {
+  ids.reserve(text_bytes / 3 + 8);
+  base::advise_huge_pages(ids.data(), ids.capacity() * sizeof ids[0]);
+}
 
 std::string show_id(uint32_t id) {
   return "id " + std::to_string(id);
@@ -371,6 +379,7 @@ class EncodeRun {
     std::vector<std::vector<uint32_t>> ids(parts.size());
     std::vector<std::string_view> too_long(parts.size());
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
+      reserve_ids(parts[part].size(), ids[part]);
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
       pieces->set_max_piece(options_.max_piece);
       // Kept per part, so that the first one in the text is the one reported.
@@ -449,6 +458,7 @@ BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
 std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
                                            const EncodeOptions& options) const {
   std::vector<uint32_t> ids;
+  reserve_ids(text.size(), ids);
   EncodeRun(*state_, options, ids, nullptr, nullptr).encode(text);
   return ids;
 }
@@ -462,12 +472,12 @@ std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOp
 
 bool BpeTokenizer::can_be_cut() const {
   const TokenizerParts& parts = state_->parts;
+  const auto reaches_over_cuts = [](const AddedToken& token) {
+    const std::string_view content = token.content;
+    return token.lstrip || content.substr(0, content.size() - 1).find('\n') != content.npos;
+  };
   return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
-         std::none_of(
-             parts.added_tokens.begin(), parts.added_tokens.end(), [](const AddedToken& token) {
-               return token.lstrip ||
-                      std::string_view(token.content).find('\n') + 1 < token.content.size();
-             });
+         std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), reaches_over_cuts);
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,

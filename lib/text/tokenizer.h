@@ -45,7 +45,7 @@ class TokenizerState;   // tokenizer.cpp
 // In the first three, added tokens that are not special always become their ids.
 enum class SpecialPolicy { kRefuse, kPlain, kAllow, kNone };
 
-inline constexpr size_t kDefaultCacheBytes = size_t{64} << 20;
+inline constexpr size_t kDefaultCacheBytes = size_t{128} << 20;
 
 inline constexpr uint64_t kLeastMaxPiece = 64;
 inline constexpr uint64_t kDefaultMaxPiece = uint64_t{1} << 30;

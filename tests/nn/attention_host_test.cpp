@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "nn/attention_tile.h"
 #include "support/attention_cases.h"
@@ -110,6 +112,14 @@ TEST_CASE("attention host: tensors of two queues are refused") {
   nn::AttentionInputs inputs = upload(host_queue(1), make_inputs(c));
   inputs.v = core::Tensor::from_host(host_queue(1), inputs.v.to_host());
   CHECK_THROWS_WITH(nn::attention(inputs, {}), Contains("v and q are on different queues"));
+}
+
+TEST_CASE("attention tile: the instruction set keeps to the limit of the process") {
+  const base::CpuLevel before = base::cpu_level_limit();
+  base::limit_cpu_level(base::CpuLevel::kSse2);
+  CHECK(std::string(nn::tile_functions().name) == "baseline");
+  base::limit_cpu_level(before);
+  CHECK(nn::tile_functions().level <= before);
 }
 
 TEST_CASE("attention tile: every instruction set computes its three formulas") {

@@ -10,6 +10,7 @@
 #include "text/pair_table.h"
 
 using netcl::base::Rng;
+using netcl::text::hash_bytes;
 using netcl::text::PairTable;
 using netcl::text::PieceCache;
 using netcl::text::ShortKey;
@@ -98,9 +99,9 @@ TEST_CASE("piece cache: never gives ids of another piece, at any size") {
         out.resize(count);
         wrong += out == ids ? 0 : 1;
       } else {
-        const auto found = cache.find_long(piece);
+        const auto found = cache.find_long(piece, hash_bytes(piece));
         if (found.empty()) {
-          cache.add_long(piece, ids);
+          cache.add_long(piece, hash_bytes(piece), ids);
           continue;
         }
         ++found_long;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
@@ -81,6 +82,18 @@ void apply_verbosity(const CommonOptions& common) {
                                      : spdlog::level::warn);
 }
 
+void apply_cpu_level(const CommonOptions& common) {
+  if (!common.cpu_level.has_value()) {
+    return;
+  }
+  if (*common.cpu_level > base::machine_cpu_level()) {
+    throw base::UsageError(
+        "--cpu: this machine has no " + std::string(base::cpu_level_name(*common.cpu_level)) +
+        "; its highest level is " + std::string(base::cpu_level_name(base::machine_cpu_level())));
+  }
+  base::limit_cpu_level(*common.cpu_level);
+}
+
 // A file name may hold anything; a message stays one line without control bytes. Build logs of a
 // device's compiler keep their lines.
 std::string one_line(const std::string& message) {
@@ -139,6 +152,14 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
                                 {"none", ProgressMode::kNone}},
                                "Progress on standard error; auto: a bar on a terminal")
       ->group("Common options");
+  // For tests and for finding a fault, so --help leaves it out: every level gives the same results.
+  app.add_choice<base::CpuLevel>("--cpu", common.cpu_level,
+                                 {{"scalar", base::CpuLevel::kScalar},
+                                  {"sse2", base::CpuLevel::kSse2},
+                                  {"avx2", base::CpuLevel::kAvx2},
+                                  {"avx512", base::CpuLevel::kAvx512}},
+                                 "Use no instruction set above this one")
+      ->group("");
   app.set_version_flag("--version", version, "Print version and commit and exit")
       ->group("Common options");
 }
@@ -188,6 +209,7 @@ int run_tool(int argc, const char* const* argv, ToolApp& app,
     }
     common.thread_count = thread_count;
     apply_verbosity(common);
+    apply_cpu_level(common);
     return action(common);
   });
 }

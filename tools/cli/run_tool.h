@@ -11,8 +11,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "base/cpu.h"
 #include "cli/progress_report.h"
 #include "cli/tool_app.h"
 
@@ -24,6 +26,7 @@ struct CommonOptions {
   bool verbose = false;     // -v: facts about the run
   size_t thread_count = 0;  // --threads; 0 = all cores
   ProgressMode progress = ProgressMode::kAuto;
+  std::optional<base::CpuLevel> cpu_level;  // --cpu, left out of --help; none = the machine's
 };
 
 // Adds the common options, parses, and calls `action`, whose result is the exit status (0 or 1).

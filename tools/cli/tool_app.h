@@ -53,8 +53,8 @@ class ToolApp : public CLI::App {
   CLI::Option* add_real(const std::string& names, double& target, double min, double max,
                         const std::string& help);
   // One of a fixed list of words.
-  template <typename T>
-  CLI::Option* add_choice(const std::string& names, T& target, std::vector<Choice<T>> choices,
+  template <typename T, typename Target = T>
+  CLI::Option* add_choice(const std::string& names, Target& target, std::vector<Choice<T>> choices,
                           const std::string& help) {
     std::vector<std::string_view> words;
     words.reserve(choices.size());
