@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files 'lib/*.h' 'lib/*.cpp' 'tools/*.h' 'tools/*.cpp' 'tests/*.h' 'tests/*.cpp' |
-  grep -v unicode_tables.cpp)
+  grep -v -e unicode_tables.cpp -e unicode_scripts_table.cpp)
 if [ "${1:-}" = --fix ]; then
   clang-format -i "${files[@]}"
 else

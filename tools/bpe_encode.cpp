@@ -28,6 +28,10 @@ const char* const kFooter =
     "  allow   a, the id of <|endoftext|>, b\n"
     "  none    as plain, and added tokens that are not special are not recognised either\n"
     "\n"
+    "--template, --truncate and --pad apply what a tokenizer.json says, for single texts, as "
+    "Hugging\n"
+    "Face does; without them none of it is applied. A file that does not say it is refused.\n"
+    "\n"
     "Formats: text = ids with a space between, one document a line; json = [1,2], or [[1],[2]] "
     "for\n"
     "several files, --lines and --jsonl; jsonl = {\"ids\":[1,2]} a line; npy = one <u4 array of "
@@ -62,6 +66,21 @@ void declare(cli::ToolApp& app, Options& options) {
                "End every document with this token; counted by --limit")
       ->each([&run](const std::string&) { run.has_append = true; })
       ->group("Output");
+  app.add_switch("--template", run.add_template,
+                 "Put the tokens of the file's post-processor around each document (BOS, EOS ...)")
+      ->group("Sequence");
+  app.add_switch("--truncate", run.truncate,
+                 "Cut documents as the file's 'truncation' says; the tokens of --template and\n"
+                 "--append count")
+      ->group("Sequence");
+  app.add_switch("--pad", run.pad,
+                 "Fill documents up as the file's 'padding' says; for BatchLongest all documents\n"
+                 "are one batch, held in memory until the end of the input")
+      ->group("Sequence");
+  app.add_size("--max-piece", run.encode.max_piece, text::kLeastMaxPiece, text::kMostMaxPiece,
+               "Longest piece without a place to split, and longest text for a normalizer or\n"
+               "made by one; a longer one is bad input. Default: 1G")
+      ->group("Limits");
   app.add_text("--offsets", run.offsets_path, "FILE",
                ".npy <u8 [documents + 1]: where each document's ids begin")
       ->group("Output");

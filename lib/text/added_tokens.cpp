@@ -9,7 +9,8 @@ namespace netcl::text {
 
 namespace {
 
-constexpr uint32_t kNone = PairMap::kNone;
+constexpr size_t kSmallestBlock = size_t{1} << 16;
+constexpr size_t kLargestBlock = size_t{1} << 30;
 
 // \w of Unicode Technical Standard 18: Alphabetic, marks, decimal digits, connectors and the two
 // joiners. Alphabetic beyond letters, letter numbers and marks is the four runs of circled, squared
@@ -44,84 +45,96 @@ bool is_alone(std::string_view text, size_t begin, size_t end) {
 
 AddedTokenMatcher::AddedTokenMatcher(const std::vector<AddedToken>& tokens,
                                      const std::vector<std::string>& contents)
-    : terminals_(1, kNone), tokens_(tokens) {
-  for (uint32_t token = 0; token < contents.size(); ++token) {
-    uint32_t node = 0;
-    for (const char byte : contents[token]) {
-      uint32_t& child = children_.at(node, static_cast<uint8_t>(byte));
-      if (child == kNone) {
-        child = static_cast<uint32_t>(terminals_.size());
-        terminals_.push_back(kNone);
-      }
-      node = child;
-    }
-    if (node != 0 && terminals_[node] == kNone) {
-      terminals_[node] = token;
-      may_begin_[static_cast<uint8_t>(contents[token][0])] = true;
-    }
+    : automaton_(contents), tokens_(tokens) {
+  lengths_.reserve(contents.size());
+  for (const std::string& content : contents) {
+    lengths_.push_back(content.size());
   }
 }
 
-size_t AddedTokenMatcher::longest_at(std::string_view text, size_t at, uint32_t& token) const {
-  size_t end = 0;
-  uint32_t node = 0;
-  while (at < text.size()) {
-    node = children_.find(node, static_cast<uint8_t>(text[at]));
-    if (node == kNone) {
-      break;
+// One find() call, fed with the longest token of each place in ascending order.
+class AddedTokenMatcher::Selection {
+ public:
+  Selection(const AddedTokenMatcher& matcher, std::string_view text,
+            const std::vector<bool>& ignored, std::vector<AddedMatch>& matches)
+      : matcher_(matcher), text_(text), ignored_(ignored), matches_(matches) {}
+
+  // First place where a token may still begin.
+  size_t next() const { return next_; }
+
+  void offer(size_t at, uint32_t token) {
+    if (at < next_) {
+      return;
     }
-    ++at;
-    if (terminals_[node] != kNone) {
-      end = at;
-      token = terminals_[node];
+    const AddedToken& added = matcher_.tokens_[token];
+    AddedMatch match = {at, at + matcher_.lengths_[token], at, token};
+    next_ = match.end;
+    if ((token < ignored_.size() && ignored_[token]) ||
+        (added.single_word && !is_alone(text_, match.begin, match.end))) {
+      return;
+    }
+    if (added.lstrip) {
+      take_space_before(match);
+    }
+    if (added.rstrip) {
+      take_space_after(match);
+    }
+    // White space that the token before took may begin this token's own text.
+    match.begin = std::max(match.begin, std::min(taken_, match.content_begin));
+    taken_ = match.end;
+    matches_.push_back(match);
+  }
+
+ private:
+  void take_space_before(AddedMatch& match) const {
+    while (match.begin > taken_) {
+      const DecodedChar before = decode_before(text_, match.begin);
+      if (!is_space(before.code_point)) {
+        break;
+      }
+      match.begin -= before.byte_count;
     }
   }
-  return end;
-}
+
+  void take_space_after(AddedMatch& match) {
+    // A token that is itself white space may lie in a run that was walked through before.
+    match.end = std::max(match.end, space_end_);
+    while (match.end < text_.size()) {
+      const DecodedChar after = decode_utf8(text_, match.end);
+      if (!is_space(after.code_point)) {
+        break;
+      }
+      match.end += after.byte_count;
+    }
+    space_end_ = match.end;
+  }
+
+  const AddedTokenMatcher& matcher_;
+  std::string_view text_;
+  const std::vector<bool>& ignored_;
+  std::vector<AddedMatch>& matches_;
+  size_t next_ = 0;
+  size_t taken_ = 0;      // end of the last match, with the white space it took
+  size_t space_end_ = 0;  // end of the last run of white space that was walked through
+};
 
 void AddedTokenMatcher::find(std::string_view text, const std::vector<bool>& ignored,
                              std::vector<AddedMatch>& matches) const {
   if (empty()) {
     return;
   }
-  size_t taken = 0;  // end of the last match, with the white space it took
-  size_t at = 0;
-  while (at < text.size()) {
-    uint32_t token = 0;
-    const size_t found_end =
-        may_begin_[static_cast<uint8_t>(text[at])] ? longest_at(text, at, token) : 0;
-    if (found_end == 0) {
-      ++at;
-      continue;
+  // Blocks bound the list of hits; what a block reads beyond its end is a quarter of it at most
+  // (strings of 256 MiB apart).
+  const size_t block = std::clamp(4 * automaton_.longest(), kSmallestBlock, kLargestBlock);
+  std::vector<TokenAutomaton::Hit> hits;
+  Selection selection(*this, text, ignored, matches);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = begin + std::min(block, text.size() - begin);
+    automaton_.find(text, begin, end, hits);
+    for (auto hit = hits.rbegin(); hit != hits.rend(); ++hit) {
+      selection.offer(begin + hit->at, hit->token);
     }
-    AddedMatch match = {at, found_end, at, token};
-    at = found_end;
-    if ((token < ignored.size() && ignored[token]) ||
-        (tokens_[token].single_word && !is_alone(text, match.begin, match.end))) {
-      continue;
-    }
-    if (tokens_[token].lstrip) {
-      while (match.begin > taken) {
-        const DecodedChar before = decode_before(text, match.begin);
-        if (!is_space(before.code_point)) {
-          break;
-        }
-        match.begin -= before.byte_count;
-      }
-    }
-    if (tokens_[token].rstrip) {
-      while (match.end < text.size()) {
-        const DecodedChar after = decode_utf8(text, match.end);
-        if (!is_space(after.code_point)) {
-          break;
-        }
-        match.end += after.byte_count;
-      }
-    }
-    // White space that the token before took may begin this token's own text.
-    match.begin = std::max(match.begin, std::min(taken, match.content_begin));
-    taken = match.end;
-    matches.push_back(match);
+    begin = std::max(end, selection.next());
   }
 }
 

@@ -4,14 +4,13 @@
 #ifndef NETCL_TEXT_ADDED_TOKENS_H_
 #define NETCL_TEXT_ADDED_TOKENS_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "text/pair_map.h"
+#include "text/token_automaton.h"
 
 namespace netcl::text {
 
@@ -36,8 +35,8 @@ struct AddedMatch {
 };
 
 // Finds tokens in a text: leftmost first, at one place the longest, without overlap. Immutable and
-// safe to use from several threads. A trie walk per place where a token may begin: time is the
-// length of the text times, at worst, the length of the longest token.
+// safe to use from several threads. Time is linear in the text, whatever the tokens; extra memory
+// does not grow with the text but for the matches.
 class AddedTokenMatcher {
  public:
   AddedTokenMatcher() = default;
@@ -46,7 +45,7 @@ class AddedTokenMatcher {
   AddedTokenMatcher(const std::vector<AddedToken>& tokens,
                     const std::vector<std::string>& contents);
 
-  bool empty() const { return terminals_.size() <= 1; }
+  bool empty() const { return automaton_.empty(); }
 
   // Appends the matches in `text` in order. ignored[i] (no entry = false) leaves token i
   // unrecognised: what it covers is passed over, so no shorter token is found inside it.
@@ -54,12 +53,10 @@ class AddedTokenMatcher {
             std::vector<AddedMatch>& matches) const;
 
  private:
-  // Longest token that begins at `at`; its end, or 0 when there is none.
-  size_t longest_at(std::string_view text, size_t at, uint32_t& token) const;
+  class Selection;
 
-  PairMap children_;                 // (node, byte) -> node; the root is node 0
-  std::vector<uint32_t> terminals_;  // by node: index of the token that ends there, or kNone
-  std::array<bool, 256> may_begin_{};
+  TokenAutomaton automaton_;
+  std::vector<size_t> lengths_;  // by token: bytes of what is looked for
   std::vector<AddedToken> tokens_;
 };
 

@@ -2,6 +2,7 @@
 #include "text/hf_fields.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 
@@ -42,6 +43,15 @@ uint32_t HfObject::id(std::string_view key) const {
                       " is not between 0 and " + std::to_string(kMaxIdCount - 1));
   }
   return static_cast<uint32_t>(value);
+}
+
+uint64_t HfObject::count(std::string_view key) const {
+  const int64_t value = base::require_int(*value_, key, place_);
+  if (value < 0) {
+    throw FormatError(place_ + ": field '" + std::string(key) + "': " + std::to_string(value) +
+                      " is negative");
+  }
+  return static_cast<uint64_t>(value);
 }
 
 const Json& HfObject::field(std::string_view key) const {
@@ -95,6 +105,36 @@ void for_each_step(const Json& value, const std::string& place, std::string_view
   }
 }
 
+// The `pattern` of a Split or Replace.
+struct HfPattern {
+  std::string text;
+  bool is_literal = false;
+};
+
+HfPattern read_pattern(const HfObject& object) {
+  const HfObject pattern = object.object("pattern");
+  pattern.allow_only({"String", "Regex"});
+  const bool is_literal = pattern.has("String");
+  if (is_literal == pattern.has("Regex")) {
+    throw FormatError(pattern.place() + ": expected either a String or a Regex");
+  }
+  const HfPattern read = {pattern.text(is_literal ? "String" : "Regex"), is_literal};
+  if (read.text.empty()) {
+    throw FormatError(pattern.place() + ": the pattern is empty");
+  }
+  return read;
+}
+
+// make(), with the place of the object in front of what is wrong with a pattern.
+template <typename Make>
+auto with_place(const HfObject& object, const Make& make) {
+  try {
+    return make();
+  } catch (const FormatError& error) {
+    throw FormatError(object.place() + ": " + error.what());
+  }
+}
+
 NormalizerStep read_normalizer_step(const HfObject& object) {
   using Kind = NormalizerStep::Kind;
   const std::string type = object.text("type");
@@ -119,18 +159,19 @@ NormalizerStep read_normalizer_step(const HfObject& object) {
     step.content = object.text("prepend");
   } else if (type == "Replace") {
     object.allow_only({"type", "pattern", "content"});
-    const HfObject pattern = object.object("pattern");
-    pattern.allow_only({"String"});
-    step.kind = Kind::kReplace;
-    step.pattern = pattern.text("String");
-    step.content = object.text("content");
-    if (step.pattern.empty()) {
-      pattern.refuse("String", "it must not be empty");
+    const HfPattern pattern = read_pattern(object);
+    if (pattern.is_literal) {
+      step.kind = Kind::kReplace;
+      step.pattern = pattern.text;
+      step.content = object.text("content");
+    } else {
+      step = with_place(
+          object, [&] { return make_replace_regex_step(pattern.text, object.text("content")); });
     }
   } else {
     object.refuse("type",
-                  "known: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace "
-                  "(String), Sequence");
+                  "known: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, "
+                  "Sequence");
   }
   return step;
 }
@@ -146,22 +187,11 @@ SplitBehavior read_behavior(const HfObject& object) {
 
 PreTokenizerStep read_split(const HfObject& object) {
   object.allow_only({"type", "pattern", "behavior", "invert"});
-  const HfObject pattern = object.object("pattern");
-  pattern.allow_only({"String", "Regex"});
-  const bool is_literal = pattern.has("String");
-  if (is_literal == pattern.has("Regex")) {
-    throw FormatError(pattern.place() + ": expected either a String or a Regex");
-  }
-  const std::string text = pattern.text(is_literal ? "String" : "Regex");
-  if (text.empty()) {
-    throw FormatError(pattern.place() + ": the pattern is empty");
-  }
+  const HfPattern pattern = read_pattern(object);
   const SplitBehavior behavior = read_behavior(object);
-  try {
-    return make_split_step(text, is_literal, behavior, object.flag("invert"));
-  } catch (const FormatError& error) {
-    throw FormatError(object.place() + ": " + error.what());
-  }
+  return with_place(object, [&] {
+    return make_split_step(pattern.text, pattern.is_literal, behavior, object.flag("invert"));
+  });
 }
 
 void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerStep>& steps) {
@@ -190,14 +220,26 @@ void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerSte
     object.allow_only({"type"});
     steps.push_back(make_whitespace_split_step());
     steps.push_back(make_punctuation_step(SplitBehavior::kIsolated));
+  } else if (type == "UnicodeScripts") {
+    object.allow_only({"type"});
+    steps.push_back(make_unicode_scripts_step());
   } else if (type == "CharDelimiterSplit") {
     object.allow_only({"type", "delimiter"});
     steps.push_back(make_char_delimiter_step(object.text("delimiter")));
   } else {
     object.refuse("type",
                   "known: ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, "
-                  "BertPreTokenizer, CharDelimiterSplit, Sequence");
+                  "BertPreTokenizer, CharDelimiterSplit, UnicodeScripts, Sequence");
   }
+}
+
+// `direction`: which end is cut or filled.
+bool read_is_left(const HfObject& object) {
+  const std::string direction = object.text("direction");
+  if (direction != "Left" && direction != "Right") {
+    object.refuse("direction", "known: Left, Right");
+  }
+  return direction == "Left";
 }
 
 // ["[CLS]", 101]
@@ -261,10 +303,9 @@ std::vector<PreTokenizerStep> read_pre_tokenizer(const Json& value, const std::s
   }
   const auto byte_levels =
       std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.byte_level; });
-  if (byte_levels != 1) {
+  if (byte_levels > 1) {
     throw FormatError(place + ": " + std::to_string(byte_levels) +
-                      " ByteLevel steps; only byte-level tokenizers are supported, with exactly "
-                      "one");
+                      " ByteLevel steps; at most one is supported");
   }
   return steps;
 }
@@ -292,6 +333,50 @@ void read_post_processor(const Json& value, const std::string& where, TokenizerP
   });
 }
 
+std::optional<Truncation> read_truncation(const Json& value, const std::string& where) {
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  const HfObject object(value, where + ": truncation");
+  object.allow_only({"direction", "max_length", "strategy", "stride"});
+  Truncation truncation;
+  truncation.max_length = object.count("max_length");
+  truncation.stride = object.count("stride");
+  const std::string strategy = object.text("strategy");
+  if (strategy != "LongestFirst" && strategy != "OnlyFirst" && strategy != "OnlySecond") {
+    object.refuse("strategy", "known: LongestFirst, OnlyFirst, OnlySecond");
+  }
+  using Strategy = Truncation::Strategy;
+  truncation.strategy = strategy == "LongestFirst" ? Strategy::kLongestFirst
+                        : strategy == "OnlyFirst"  ? Strategy::kOnlyFirst
+                                                   : Strategy::kOnlySecond;
+  truncation.at_left = object.has("direction") && read_is_left(object);
+  return truncation;
+}
+
+std::optional<Padding> read_padding(const Json& value, const std::string& where) {
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  const HfObject object(value, where + ": padding");
+  object.allow_only(
+      {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"});
+  Padding padding;
+  if (object.field("strategy").is_object()) {
+    const HfObject strategy = object.object("strategy");
+    strategy.allow_only({"Fixed"});
+    padding.fixed_length = strategy.count("Fixed");
+  } else if (object.text("strategy") != "BatchLongest") {
+    object.refuse("strategy", "known: BatchLongest, {\"Fixed\": N}");
+  }
+  padding.multiple = object.has("pad_to_multiple_of") ? object.count("pad_to_multiple_of") : 0;
+  padding.pad_id = object.id("pad_id");
+  padding.pad_type_id = object.count("pad_type_id");
+  padding.pad_token = object.text("pad_token");
+  padding.at_left = read_is_left(object);
+  return padding;
+}
+
 void check_decoder(const Json& value, const std::string& where) {
   if (value.is_null()) {
     return;
@@ -299,6 +384,53 @@ void check_decoder(const Json& value, const std::string& where) {
   for_each_step(value, where + ": decoder", "decoders", [](const HfObject& object) {
     if (object.text("type") != "ByteLevel") {
       object.refuse("type", "known: ByteLevel");
+    }
+  });
+}
+
+void read_char_decoder(const Json& value, const std::string& where, CharModel& model) {
+  const std::string place = where + ": decoder";
+  if (value.is_null()) {
+    throw FormatError(place +
+                      ": is missing; a tokenizer without ByteLevel needs one that joins tokens");
+  }
+  constexpr std::array<std::string_view, 4> kOrder = {"Replace", "ByteFallback", "Fuse", "Strip"};
+  size_t last = 0;
+  bool fused = false;
+  for_each_step(value, place, "decoders", [&](const HfObject& object) {
+    const std::string type = object.text("type");
+    const size_t step =
+        static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), type) - kOrder.begin());
+    if (step == kOrder.size() || step < last || (step > 0 && step == last)) {
+      object.refuse("type",
+                    "known without a ByteLevel pre-tokenizer: Replace, ByteFallback, Fuse, Strip "
+                    "in this order");
+    }
+    last = step;
+    if (type == "Replace") {
+      object.allow_only({"type", "pattern", "content"});
+      const HfPattern pattern = read_pattern(object);
+      if (!pattern.is_literal) {
+        object.object("pattern").refuse("Regex", "decoders take a String");
+      }
+      model.replacements.emplace_back(pattern.text, object.text("content"));
+    } else if (type == "Strip") {
+      object.allow_only({"type", "content", "start", "stop"});
+      const std::string content = object.text("content");
+      if (content.size() != 1 || static_cast<uint8_t>(content[0]) >= 0x80) {
+        object.refuse("content", "one ASCII character is");
+      }
+      if (!fused || object.count("start") > 1) {
+        object.refuse("start", "0 or 1 is, after Fuse");
+      }
+      if (object.count("stop") != 0) {
+        object.refuse("stop", "0 is");
+      }
+      model.strip_first = object.count("start") == 1 ? content[0] : '\0';
+    } else {
+      object.allow_only({"type"});
+      fused = fused || type == "Fuse";
+      model.byte_tokens = model.byte_tokens || type == "ByteFallback";
     }
   });
 }

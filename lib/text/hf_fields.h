@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class HfObject {
   bool flag(std::string_view key) const;
   bool flag_or(std::string_view key, bool absent) const;
   uint32_t id(std::string_view key) const;
+  // A whole number that is not negative.
+  uint64_t count(std::string_view key) const;
   // The field as it is; throws when it is not there.
   const base::Json& field(std::string_view key) const;
   // Elements of a field that is an array.
@@ -48,12 +51,19 @@ class HfObject {
 
 // Steps of the `normalizer` field. `where` is the file.
 std::vector<NormalizerStep> read_normalizer(const base::Json& value, const std::string& where);
-// Steps of the `pre_tokenizer` field, one of which is ByteLevel.
+// Steps of the `pre_tokenizer` field; at most one of them is ByteLevel, and without one the model
+// works on characters.
 std::vector<PreTokenizerStep> read_pre_tokenizer(const base::Json& value, const std::string& where);
 // Ids that the `post_processor` field puts around one text go to `parts`.
 void read_post_processor(const base::Json& value, const std::string& where, TokenizerParts& parts);
+// The `truncation` and `padding` fields.
+std::optional<Truncation> read_truncation(const base::Json& value, const std::string& where);
+std::optional<Padding> read_padding(const base::Json& value, const std::string& where);
 // Checks that the `decoder` field is ByteLevel or nothing.
 void check_decoder(const base::Json& value, const std::string& where);
+// The `decoder` field of a model on characters: Replace (String), ByteFallback, Fuse and Strip, in
+// this order.
+void read_char_decoder(const base::Json& value, const std::string& where, CharModel& model);
 
 }  // namespace netcl::text
 

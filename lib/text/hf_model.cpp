@@ -9,11 +9,15 @@
 
 namespace netcl::text {
 
+std::string key_of(const TokenizerParts& parts, std::string_view bytes) {
+  return parts.characters ? std::string(bytes) : to_printable(bytes);
+}
+
 std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts) {
   std::map<uint32_t, std::string> keys;
   for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
     if (parts.vocabulary.contains(id)) {
-      keys.emplace(id, to_printable(parts.vocabulary.bytes(id)));
+      keys.emplace(id, key_of(parts, parts.vocabulary.bytes(id)));
     }
   }
   for (const auto& [id, bytes] : parts.decode_only) {

@@ -7,13 +7,18 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/tokenizer_parts.h"
 
 namespace netcl::text {
 
-// Printable forms by id, without the added tokens that are not in the vocabulary.
+// How a token stands in the files: the printable form of its bytes, or the characters themselves in
+// a tokenizer on characters.
+std::string key_of(const TokenizerParts& parts, std::string_view bytes);
+
+// Keys by id, without the added tokens that are not in the vocabulary.
 std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts);
 
 // {"key":id,...} by ascending id, an entry a line.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of tokenizer.json. Supported: models of type BPE on byte level, the normalizers,
-// pre-tokenizers and post-processors that hf_fields.cpp names, the decoder ByteLevel, added tokens
-// with all their flags. `truncation` and `padding` are accepted and not applied (they say how
-// batches are shaped, not what the ids of a text are); templates are applied on request.
+// Reader of tokenizer.json. Supported: models of type BPE, the normalizers, pre-tokenizers and
+// post-processors that hf_fields.cpp names, added tokens with all their flags. With a ByteLevel
+// pre-tokenizer the model works on bytes and the decoder is ByteLevel; without one it works on
+// characters (char_bpe_encoder.h), with byte_fallback and unk_token, and the decoder is made of
+// Replace, ByteFallback, Fuse and Strip. `truncation`, `padding` and templates are applied on
+// request (sequence_shape.h): they say how batches are shaped, not what the ids of a text are.
 // Added tokens get the ids that Hugging Face `tokenizers` gives them: that of the vocabulary when
 // the content is a token there, else the size of the vocabulary and so on; the `id` field is not
 // believed.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -39,14 +42,26 @@ void check_model_fields(const HfObject& model) {
       model.refuse(key, "byte-level tokens carry no affix");
     }
   }
+}
+
+// Fields of a model on bytes: every byte has a token, so the unknown token is never used and
+// neither is its fusing.
+void check_byte_model(const HfObject& model) {
   if (model.flag_or("byte_fallback", false)) {
-    model.refuse("byte_fallback", "only byte-level models are");
+    model.refuse("byte_fallback", "it is for models without a ByteLevel pre-tokenizer");
   }
-  // Every byte has a token, so the unknown token is never used and neither is its fusing.
   if (model.has("unk_token")) {
     model.text("unk_token");
   }
   model.flag_or("fuse_unk", false);
+}
+
+CharModel read_char_model(const HfObject& model, const Json& decoder, const std::string& where) {
+  CharModel characters;
+  characters.byte_fallback = model.flag_or("byte_fallback", false);
+  characters.fuse_unknown = model.flag_or("fuse_unk", false);
+  read_char_decoder(decoder, where, characters);
+  return characters;
 }
 
 std::vector<AddedToken> read_added_tokens(const Json& list, const std::string& where) {
@@ -105,7 +120,9 @@ class ModelReader {
                           std::to_string(id) + " is given twice");
       }
       taken[id] = true;
-      if (std::optional<std::string> bytes = from_printable(printable)) {
+      if (parts.characters) {
+        entries.push_back({id, printable});
+      } else if (std::optional<std::string> bytes = from_printable(printable)) {
         bytes_of[i] = std::move(*bytes);
         entries.push_back({id, bytes_of[i]});
       } else {
@@ -128,6 +145,18 @@ class ModelReader {
         parts.merges.push_back(merge);
       }
     }
+  }
+
+  // The unknown token must be in the vocabulary.
+  void find_unknown(const HfObject& model, CharModel& characters) const {
+    if (!model.has("unk_token")) {
+      return;
+    }
+    const auto found = ids_.find(model.text("unk_token"));
+    if (found == ids_.end()) {
+      model.refuse("unk_token", "it is not in the vocabulary");
+    }
+    characters.unknown_id = found->second;
   }
 
   void number_added_tokens(TokenizerParts& parts) const {
@@ -211,12 +240,23 @@ BpeTokenizer parse_tokenizer_json(std::string_view bytes, const std::string& whe
   parts.ignore_merges = model.flag_or("ignore_merges", false);
   parts.normalizer = Normalizer(read_normalizer(field("normalizer"), where));
   parts.pre_tokenizer = PreTokenizer(read_pre_tokenizer(field("pre_tokenizer"), where));
-  check_decoder(field("decoder"), where);
+  const std::vector<PreTokenizerStep>& steps = parts.pre_tokenizer.steps();
+  if (std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.byte_level; })) {
+    check_byte_model(model);
+    check_decoder(field("decoder"), where);
+  } else {
+    parts.characters = read_char_model(model, field("decoder"), where);
+  }
   read_post_processor(field("post_processor"), where, parts);
+  parts.truncation = read_truncation(field("truncation"), where);
+  parts.padding = read_padding(field("padding"), where);
   parts.added_tokens = read_added_tokens(field("added_tokens"), where);
   ModelReader reader(json, where);
   reader.read_vocabulary(parts);
   reader.read_merges(parts);
+  if (parts.characters) {
+    reader.find_unknown(model, *parts.characters);
+  }
   reader.number_added_tokens(parts);
   check_template_ids(parts);
   return BpeTokenizer(std::move(parts));

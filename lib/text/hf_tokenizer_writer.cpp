@@ -87,9 +87,11 @@ Json normalizer_json(const Normalizer& normalizer) {
         steps.push_back(Json{{"type", "Prepend"}, {"prepend", step.content}});
         break;
       case Kind::kReplace:
-        steps.push_back(Json{{"type", "Replace"},
-                             {"pattern", Json{{"String", step.pattern}}},
-                             {"content", step.content}});
+      case Kind::kReplaceRegex:
+        steps.push_back(Json{
+            {"type", "Replace"},
+            {"pattern", Json{{step.kind == Kind::kReplace ? "String" : "Regex", step.pattern}}},
+            {"content", step.content}});
         break;
     }
   }
@@ -104,6 +106,9 @@ Json pre_tokenizer_json(const PreTokenizer& pre_tokenizer) {
   for (const PreTokenizerStep& step : pre_tokenizer.steps()) {
     steps.push_back(base::parse_json(step.definition, "pre_tokenizer"));
   }
+  if (steps.empty()) {
+    return nullptr;
+  }
   return steps.size() == 1 ? steps[0] : Json{{"type", "Sequence"}, {"pretokenizers", steps}};
 }
 
@@ -116,11 +121,12 @@ Json byte_level_json(bool trim_offsets) {
 
 Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokenizer) {
   if (parts.template_prefix.empty() && parts.template_suffix.empty()) {
-    return byte_level_json(false);
+    return parts.characters ? Json() : byte_level_json(false);
   }
   Json special_tokens = Json::object();
   const auto piece = [&](uint32_t id, int type_id) {
-    const std::string name(tokenizer.token_bytes(id));
+    const std::string name(parts.vocabulary.contains(id) ? parts.vocabulary.bytes(id)
+                                                         : tokenizer.token_bytes(id));
     special_tokens[name] =
         Json{{"id", name}, {"ids", Json::array({id})}, {"tokens", Json::array({name})}};
     return Json{{"SpecialToken", Json{{"id", name}, {"type_id", type_id}}}};
@@ -145,7 +151,61 @@ Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokeni
                        {"single", single},
                        {"pair", pair},
                        {"special_tokens", special_tokens}};
+  if (parts.characters) {
+    return filled;
+  }
   return Json{{"type", "Sequence"}, {"processors", Json::array({byte_level_json(false), filled})}};
+}
+
+Json decoder_json(const TokenizerParts& parts) {
+  if (!parts.characters) {
+    return byte_level_json(true);
+  }
+  const CharModel& model = *parts.characters;
+  Json steps = Json::array();
+  for (const auto& [pattern, content] : model.replacements) {
+    steps.push_back(
+        Json{{"type", "Replace"}, {"pattern", Json{{"String", pattern}}}, {"content", content}});
+  }
+  if (model.byte_tokens) {
+    steps.push_back(Json{{"type", "ByteFallback"}});
+  }
+  steps.push_back(Json{{"type", "Fuse"}});
+  if (model.strip_first != 0) {
+    steps.push_back(Json{{"type", "Strip"},
+                         {"content", std::string(1, model.strip_first)},
+                         {"start", 1},
+                         {"stop", 0}});
+  }
+  return Json{{"type", "Sequence"}, {"decoders", steps}};
+}
+
+Json truncation_json(const std::optional<Truncation>& truncation) {
+  using Strategy = Truncation::Strategy;
+  if (!truncation) {
+    return nullptr;
+  }
+  return Json{{"direction", truncation->at_left ? "Left" : "Right"},
+              {"max_length", truncation->max_length},
+              {"strategy", truncation->strategy == Strategy::kLongestFirst ? "LongestFirst"
+                           : truncation->strategy == Strategy::kOnlyFirst  ? "OnlyFirst"
+                                                                           : "OnlySecond"},
+              {"stride", truncation->stride}};
+}
+
+Json padding_json(const std::optional<Padding>& padding) {
+  if (!padding) {
+    return nullptr;
+  }
+  Json json;
+  json["strategy"] =
+      padding->fixed_length ? Json{{"Fixed", *padding->fixed_length}} : Json("BatchLongest");
+  json["direction"] = padding->at_left ? "Left" : "Right";
+  json["pad_to_multiple_of"] = padding->multiple == 0 ? Json() : Json(padding->multiple);
+  json["pad_id"] = padding->pad_id;
+  json["pad_type_id"] = padding->pad_type_id;
+  json["pad_token"] = padding->pad_token;
+  return json;
 }
 
 Json added_token_json(const AddedToken& token) {
@@ -158,18 +218,25 @@ Json added_token_json(const AddedToken& token) {
 // The two big members are written piece by piece: a tree of them would take many times their size.
 std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys) {
   const MergeList list = merge_list(parts);
-  std::string text = R"({"type":"BPE","dropout":null,"unk_token":null,)"
-                     R"("continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-                     R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":)";
+  const CharModel characters = parts.characters.value_or(CharModel());
+  std::string text = R"({"type":"BPE","dropout":null,"unk_token":)";
+  text += characters.unknown_id
+              ? to_text(Json(key_of(parts, parts.vocabulary.bytes(*characters.unknown_id))))
+              : "null";
+  text += R"(,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":)";
+  text += characters.fuse_unknown ? "true" : "false";
+  text += R"(,"byte_fallback":)";
+  text += characters.byte_fallback ? "true" : "false";
+  text += R"(,"ignore_merges":)";
   text += list.ignore_merges ? "true" : "false";
   text += ",\n\"vocab\":" + vocabulary_json(keys) + ",\n\"merges\":[";
   const char* comma = "\n";
   for (const Merge& merge : list.merges) {
     text += comma;
     text += '[';
-    text += to_text(to_printable(parts.vocabulary.bytes(merge.left)));
+    text += to_text(key_of(parts, parts.vocabulary.bytes(merge.left)));
     text += ',';
-    text += to_text(to_printable(parts.vocabulary.bytes(merge.right)));
+    text += to_text(key_of(parts, parts.vocabulary.bytes(merge.right)));
     text += ']';
     comma = ",\n";
   }
@@ -190,7 +257,9 @@ std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   std::map<uint32_t, std::string> keys = vocabulary_keys(parts);
   place_added_tokens(parts, added, keys);
 
-  std::string text = "{\"version\":\"1.0\",\n\"truncation\":null,\n\"padding\":null,\n";
+  std::string text = "{\"version\":\"1.0\",\n\"truncation\":";
+  text += to_text(truncation_json(parts.truncation));
+  text += ",\n\"padding\":" + to_text(padding_json(parts.padding)) + ",\n";
   text += "\"added_tokens\":[";
   const char* comma = "\n";
   for (const AddedToken& token : added) {
@@ -200,7 +269,7 @@ std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   text += "],\n\"normalizer\":" + to_text(normalizer_json(parts.normalizer));
   text += ",\n\"pre_tokenizer\":" + to_text(pre_tokenizer_json(parts.pre_tokenizer));
   text += ",\n\"post_processor\":" + to_text(post_processor_json(parts, tokenizer));
-  text += ",\n\"decoder\":" + to_text(byte_level_json(true));
+  text += ",\n\"decoder\":" + to_text(decoder_json(parts));
   text += ",\n\"model\":" + model_text(parts, keys) + "}\n";
   return text;
 }

@@ -6,15 +6,23 @@
 
 #include <utf8proc.h>
 
+#include "base/error.h"
 #include "text/normal_form.h"
 #include "text/unicode.h"
 
 namespace netcl::text {
 
+// The output of a step would be longer than it may be; `at` is the place in the step's input.
+struct StepTooLong {
+  size_t at = 0;
+};
+
 // Collects the output of one step and where it came from.
 class LayerBuilder {
  public:
-  explicit LayerBuilder(std::string_view input) : input_(input) { text_.reserve(input.size()); }
+  LayerBuilder(std::string_view input, uint64_t max_bytes) : input_(input), max_bytes_(max_bytes) {
+    text_.reserve(input.size());
+  }
 
   // Output: input [begin, end) as it is.
   void copy(size_t begin, size_t end) {
@@ -23,6 +31,7 @@ class LayerBuilder {
     }
     const bool continues = !runs_.empty() && runs_.back().copied &&
                            runs_.back().in + (text_.size() - runs_.back().out) == begin;
+    require_room(end - begin, begin + (max_bytes_ - text_.size()));
     if (!continues) {
       runs_.push_back({text_.size(), begin, begin, true});
     }
@@ -32,6 +41,7 @@ class LayerBuilder {
   // Output: `made`, from input [begin, end).
   void replace(size_t begin, size_t end, std::string_view made) {
     if (!made.empty()) {
+      require_room(made.size(), begin);
       runs_.push_back({text_.size(), begin, end, false});
       text_ += made;
     }
@@ -43,7 +53,14 @@ class LayerBuilder {
   }
 
  private:
+  void require_room(size_t bytes, size_t at) const {
+    if (bytes > max_bytes_ - text_.size()) {
+      throw StepTooLong{at};
+    }
+  }
+
   std::string_view input_;
+  uint64_t max_bytes_;
   std::string text_;
   std::vector<NormalizedText::Run> runs_;
 };
@@ -161,6 +178,16 @@ void replace(const NormalizerStep& step, std::string_view text, LayerBuilder& ou
   }
 }
 
+void replace_matches(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
+  size_t at = 0;
+  step.matcher->find(text, [&](const Piece& match) {
+    out.copy(at, match.begin);
+    out.replace(match.begin, match.end, step.content);
+    at = match.end;
+  });
+  out.copy(at, text.size());
+}
+
 void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
   using Kind = NormalizerStep::Kind;
   switch (step.kind) {
@@ -186,6 +213,8 @@ void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder&
       return;
     case Kind::kReplace:
       return replace(step, text, out);
+    case Kind::kReplaceRegex:
+      return replace_matches(step, text, out);
   }
 }
 
@@ -196,6 +225,15 @@ bool keeps_ascii(const NormalizerStep& step) {
 }
 
 }  // namespace
+
+NormalizerStep make_replace_regex_step(std::string_view pattern, std::string_view content) {
+  NormalizerStep step;
+  step.kind = NormalizerStep::Kind::kReplaceRegex;
+  step.pattern = pattern;
+  step.content = content;
+  step.matcher = make_regex_matcher(pattern);
+  return step;
+}
 
 ByteSpan NormalizedText::original(size_t begin, size_t end) const {
   size_t from = begin;
@@ -227,17 +265,30 @@ Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(ste
   keeps_ascii_ = std::all_of(steps_.begin(), steps_.end(), keeps_ascii);
 }
 
-bool Normalizer::apply(std::string_view text, NormalizedText& out) const {
+bool Normalizer::apply(std::string_view text, NormalizedText& out,
+                       const NormalizerLimit& limit) const {
   if (keeps_ascii_ && is_ascii(text)) {
     return false;
+  }
+  const auto refuse = [&](size_t at, const char* what) {
+    throw base::FormatError(base::at_byte(limit.where, limit.where_offset + at) + ": " + what +
+                            " is longer than the " + std::to_string(limit.max_bytes) +
+                            " bytes allowed (max-piece)");
+  };
+  if (text.size() > limit.max_bytes) {
+    refuse(0, "text for the normalizer");
   }
   out = NormalizedText();
   out.original_size_ = text.size();
   out.text_ = text;
   for (const NormalizerStep& step : steps_) {
     const std::string input = std::move(out.text_);
-    LayerBuilder builder(input);
-    apply_step(step, input, builder);
+    LayerBuilder builder(input, limit.max_bytes);
+    try {
+      apply_step(step, input, builder);
+    } catch (const StepTooLong& error) {
+      refuse(out.original(error.at, error.at).begin, "what the normalizer makes of the text");
+    }
     builder.finish(out);
   }
   return true;

@@ -7,11 +7,15 @@
 #define NETCL_TEXT_NORMALIZER_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "text/byte_span.h"
+#include "text/regex_splitter.h"
 
 namespace netcl::text {
 
@@ -26,13 +30,30 @@ struct NormalizerStep {
     kStrip,         // drops white space at the left and/or right end
     kPrepend,       // puts `content` before a text that is not empty
     kReplace,       // every `pattern`, leftmost first, becomes `content`
+    kReplaceRegex,  // the same for every match of the regular expression `pattern`
   };
   Kind kind = Kind::kNfc;
   bool left = false;
   bool right = false;
   std::string pattern;
   std::string content;
-  friend bool operator==(const NormalizerStep&, const NormalizerStep&) = default;
+  std::shared_ptr<const RegexMatcher> matcher;  // of kReplaceRegex: made from `pattern`
+
+  friend bool operator==(const NormalizerStep& a, const NormalizerStep& b) {
+    return std::tie(a.kind, a.left, a.right, a.pattern, a.content) ==
+           std::tie(b.kind, b.left, b.right, b.pattern, b.content);
+  }
+};
+
+// A kReplaceRegex step; `content` is put as it is. Throws FormatError when the pattern cannot be
+// translated (regex_splitter.h).
+NormalizerStep make_replace_regex_step(std::string_view pattern, std::string_view content);
+
+// How long a text may be before and after each step, and the place shown when it is longer.
+struct NormalizerLimit {
+  uint64_t max_bytes = UINT64_MAX;
+  std::string_view where = "text";
+  uint64_t where_offset = 0;
 };
 
 // A normalized text and the way back to the original.
@@ -69,8 +90,9 @@ class Normalizer {
 
   // False when the text stays as it is because it is ASCII and every step keeps ASCII (one pass
   // over the bytes); `out` is then not touched. O(n log n) in the worst case (a long run of
-  // combining marks is sorted).
-  bool apply(std::string_view text, NormalizedText& out) const;
+  // combining marks is sorted). Throws FormatError, naming the byte of `text`, before the text or
+  // what a step makes of it grows beyond the limit, and when a pattern hits its match limit.
+  bool apply(std::string_view text, NormalizedText& out, const NormalizerLimit& limit = {}) const;
   // apply() for a short text whose origin does not matter.
   std::string normalize(std::string_view text) const;
 

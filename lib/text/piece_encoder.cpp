@@ -120,6 +120,9 @@ std::span<const uint32_t> PieceEncoder::merge_short(std::string_view piece, cons
 }
 
 std::span<const uint32_t> PieceEncoder::find_or_merge_long(std::string_view piece, uint64_t hash) {
+  if (piece.size() > max_piece_) {
+    throw PieceTooLong(piece);
+  }
   const bool cached = piece.size() <= PieceCache::kLongestCached;
   if (cached) {
     const std::span<const uint32_t> found = cache_.find_long(piece, hash);

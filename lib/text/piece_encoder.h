@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -20,12 +21,21 @@
 
 namespace netcl::text {
 
+// A piece that is longer than it may be. Internal: BpeTokenizer makes a FormatError of it.
+struct PieceTooLong : std::exception {
+  explicit PieceTooLong(std::string_view bytes) : piece(bytes) {}
+  std::string_view piece;
+};
+
 // Not thread-safe: one per thread. Refers to the encoder, which must outlive it.
 class PieceEncoder {
  public:
   PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes);
 
   size_t cache_bytes() const { return cache_bytes_; }
+  // A piece longer than `bytes` (at least ShortKey::kLongest) makes encode_text throw PieceTooLong;
+  // the ids before it have been appended or not. At most 4 GiB - 2 bytes.
+  void set_max_piece(uint64_t bytes) { max_piece_ = bytes; }
 
   // Appends the ids of all of `text`, cut by a splitter that covers it.
   void encode_text(std::string_view text, const PreSplitter& splitter, std::vector<uint32_t>& ids);
@@ -47,6 +57,7 @@ class PieceEncoder {
 
   const BpeEncoder& encoder_;
   size_t cache_bytes_;
+  uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "text/byte_level.h"
+#include "text/unicode_scripts.h"
 
 namespace netcl::text {
 
@@ -176,6 +177,13 @@ PreTokenizerStep make_char_delimiter_step(std::string_view character) {
                     Json{{"type", "CharDelimiterSplit"}, {"delimiter", std::string(character)}});
 }
 
+PreTokenizerStep make_unicode_scripts_step() {
+  PreTokenizerStep step;
+  step.splitter = make_script_splitter();
+  step.definition = dump(Json{{"type", "UnicodeScripts"}});
+  return step;
+}
+
 size_t PreTokenized::original(size_t offset) const {
   return offset - static_cast<size_t>(std::lower_bound(inserted.begin(), inserted.end(), offset) -
                                       inserted.begin());
@@ -183,7 +191,7 @@ size_t PreTokenized::original(size_t offset) const {
 
 PreTokenizer::PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {
   NETCL_CHECK(std::count_if(steps_.begin(), steps_.end(),
-                            [](const PreTokenizerStep& step) { return step.byte_level; }) == 1);
+                            [](const PreTokenizerStep& step) { return step.byte_level; }) <= 1);
 }
 
 void PreTokenizer::split(std::string_view text, PreTokenized& out) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pre-tokenizer of a tokenizer.json: a chain of splitting steps, exactly one of which is
-// "ByteLevel" (bytes take their printable form there). Steps before it see the text; steps after it
-// see the printable form, as in Hugging Face `tokenizers`, though the pieces are always given in
-// bytes of the text.
+// "ByteLevel" (bytes take their printable form there) unless the model works on characters. Steps
+// before it see the text; steps after it see the printable form, as in Hugging Face `tokenizers`,
+// though the pieces are always given in bytes of the text.
 #ifndef NETCL_TEXT_PRE_TOKENIZER_H_
 #define NETCL_TEXT_PRE_TOKENIZER_H_
 
@@ -45,6 +45,9 @@ PreTokenizerStep make_whitespace_split_step();
 // "CharDelimiterSplit": the character is removed.
 PreTokenizerStep make_char_delimiter_step(std::string_view character);
 
+// "UnicodeScripts": see make_script_splitter in unicode_scripts.h.
+PreTokenizerStep make_unicode_scripts_step();
+
 // Name of a behaviour in tokenizer.json, and back.
 std::string_view behavior_name(SplitBehavior behavior);
 std::optional<SplitBehavior> find_behavior(std::string_view name);
@@ -67,7 +70,7 @@ struct PreTokenized {
 class PreTokenizer {
  public:
   PreTokenizer() = default;
-  // Requires exactly one ByteLevel step (std::logic_error: callers check their input).
+  // Requires at most one ByteLevel step (std::logic_error: callers check their input).
   explicit PreTokenizer(std::vector<PreTokenizerStep> steps);
 
   const std::vector<PreTokenizerStep>& steps() const { return steps_; }

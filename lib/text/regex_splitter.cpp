@@ -168,7 +168,7 @@ std::vector<Span> contiguous(const std::vector<Span>& spans) {
   return joined;
 }
 
-class Pcre2Splitter final : public PreSplitter {
+class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
  public:
   Pcre2Splitter(std::string_view regex, SplitBehavior behavior, bool invert, RegexDialect dialect)
       : pattern_(regex),
@@ -204,6 +204,16 @@ class Pcre2Splitter final : public PreSplitter {
     }
   }
 
+  void find(std::string_view text, const std::function<void(const Piece&)>& use) const override {
+    if (text.empty()) {
+      return;
+    }
+    const Subject subject(text);
+    for_each_match(subject, [&](const Piece& match) {
+      use({subject.original(match.begin), subject.original(match.end)});
+    });
+  }
+
   const std::string& pattern() const override { return pattern_; }
   std::string_view name() const override { return {}; }
 
@@ -212,9 +222,28 @@ class Pcre2Splitter final : public PreSplitter {
   // among them, since they take part in merging.
   std::vector<Span> find_spans(std::string_view text) const {
     const Subject subject(text);
-    std::unique_ptr<Workspace> workspace = take_workspace();
     std::vector<Span> spans;
     size_t gap_begin = 0;
+    for_each_match(subject, [&](const Piece& match) {
+      if (gap_begin != match.begin) {
+        spans.push_back({{gap_begin, match.begin}, invert_});
+      }
+      spans.push_back({match, !invert_});
+      gap_begin = match.end;
+    });
+    if (gap_begin != subject.text().size()) {
+      spans.push_back({{gap_begin, subject.text().size()}, invert_});
+    }
+    for (Span& span : spans) {
+      span.piece = {subject.original(span.piece.begin), subject.original(span.piece.end)};
+    }
+    return spans;
+  }
+
+  // Calls use() with each match, in offsets of the subject.
+  template <typename Use>
+  void for_each_match(const Subject& subject, const Use& use) const {
+    std::unique_ptr<Workspace> workspace = take_workspace();
     size_t search_from = 0;
     std::optional<size_t> last_match_end;
     const std::string_view searched = subject.text();
@@ -230,20 +259,9 @@ class Pcre2Splitter final : public PreSplitter {
       }
       search_from = match->end;
       last_match_end = match->end;
-      if (gap_begin != match->begin) {
-        spans.push_back({{gap_begin, match->begin}, invert_});
-      }
-      spans.push_back({*match, !invert_});
-      gap_begin = match->end;
-    }
-    if (gap_begin != searched.size()) {
-      spans.push_back({{gap_begin, searched.size()}, invert_});
-    }
-    for (Span& span : spans) {
-      span.piece = {subject.original(span.piece.begin), subject.original(span.piece.end)};
+      use(*match);
     }
     give_back(std::move(workspace));
-    return spans;
   }
 
   std::optional<Piece> search(const Subject& subject, size_t from, Workspace& workspace) const {
@@ -300,6 +318,11 @@ std::shared_ptr<const PreSplitter> make_pcre2_splitter(std::string_view regex,
                                                        SplitBehavior behavior, bool invert,
                                                        RegexDialect dialect) {
   return std::make_shared<Pcre2Splitter>(regex, behavior, invert, dialect);
+}
+
+std::shared_ptr<const RegexMatcher> make_regex_matcher(std::string_view regex,
+                                                       RegexDialect dialect) {
+  return std::make_shared<Pcre2Splitter>(regex, SplitBehavior::kIsolated, false, dialect);
 }
 
 }  // namespace netcl::text

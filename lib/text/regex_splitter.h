@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits text by any regular expression through the pattern translator and PCRE2.
+// Splits text by any regular expression, and finds its matches, through the pattern translator and
+// PCRE2.
 #ifndef NETCL_TEXT_REGEX_SPLITTER_H_
 #define NETCL_TEXT_REGEX_SPLITTER_H_
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -32,6 +34,20 @@ namespace netcl::text {
 std::shared_ptr<const PreSplitter> make_pcre2_splitter(
     std::string_view regex, SplitBehavior behavior = SplitBehavior::kIsolated, bool invert = false,
     RegexDialect dialect = RegexDialect::kOniguruma);
+
+// Finds the matches of a regular expression, which is what a Replace normalizer needs. Immutable;
+// find() may be called from several threads.
+class RegexMatcher {
+ public:
+  virtual ~RegexMatcher() = default;
+  // Calls use() with the matches in `text` in order, empty ones among them, as the search above
+  // finds them; none in an empty text. Throws as split() does, and what use() throws.
+  virtual void find(std::string_view text, const std::function<void(const Piece&)>& use) const = 0;
+};
+
+// Throws as make_pcre2_splitter.
+std::shared_ptr<const RegexMatcher> make_regex_matcher(
+    std::string_view regex, RegexDialect dialect = RegexDialect::kOniguruma);
 
 }  // namespace netcl::text
 

@@ -38,11 +38,20 @@ size_t unfinished_length(std::string_view text, size_t at) {
 StreamDecoder::StreamDecoder(BpeTokenizer tokenizer, DecodeOptions options, Utf8Errors errors)
     : tokenizer_(std::move(tokenizer)), options_(std::move(options)), errors_(errors) {
   ids_done_ = options_.where_position;
+  options_.continues = true;
 }
 
 void StreamDecoder::push(std::span<const uint32_t> ids, std::string& out) {
   options_.where_position = ids_done_;
+  const size_t old_size = held_.size();
   held_ += tokenizer_.decode(ids, options_);
+  if (at_start_ && held_.size() > old_size) {
+    at_start_ = false;
+    const char strip = tokenizer_.stripped_character();
+    if (strip != 0 && held_[old_size] == strip) {
+      held_.erase(old_size, 1);
+    }
+  }
   ids_done_ += ids.size();
   drain(false, out);
 }
@@ -50,6 +59,7 @@ void StreamDecoder::push(std::span<const uint32_t> ids, std::string& out) {
 void StreamDecoder::finish(std::string& out) {
   drain(true, out);
   held_.clear();
+  at_start_ = true;
 }
 
 void StreamDecoder::drain(bool at_end, std::string& out) {

@@ -46,7 +46,7 @@ bool never_in_utf8(int byte) {
 }
 
 void check_parts(const TokenizerParts& parts) {
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256 && !parts.characters; ++byte) {
     const char as_char = static_cast<char>(byte);
     if (!never_in_utf8(byte) && !parts.vocabulary.find({&as_char, 1})) {
       throw FormatError(parts.where + ": no token for the byte " + std::to_string(byte) +
@@ -73,13 +73,17 @@ void check_parts(const TokenizerParts& parts) {
 
 }  // namespace
 
+const Vocabulary kNoVocabulary;
+
 // The tables behind a tokenizer, and encoding over them.
 class TokenizerState {
  public:
   explicit TokenizerState(TokenizerParts given);
 
   TokenizerParts parts;
-  BpeEncoder encoder;
+  BpeEncoder encoder;                          // of bytes
+  std::optional<CharBpeEncoder> char_encoder;  // in its place, of characters
+  std::vector<std::string> decoded;            // with char_encoder: what tokens are decoded to
   TokenTable tokens;
   std::vector<bool> special_by_id;
   std::unordered_map<std::string_view, uint32_t> added_by_content;  // index in parts.added_tokens
@@ -94,7 +98,12 @@ class TokenizerState {
 
 TokenizerState::TokenizerState(TokenizerParts given)
     : parts(std::move(given)),
-      encoder(parts.vocabulary, parts.rule, parts.merges, parts.ignore_merges) {
+      encoder(parts.characters ? kNoVocabulary : parts.vocabulary, parts.rule,
+              parts.characters ? std::vector<Merge>() : parts.merges, parts.ignore_merges) {
+  if (parts.characters) {
+    char_encoder.emplace(parts.vocabulary, *parts.characters, parts.merges, parts.ignore_merges,
+                         parts.where);
+  }
   covering_splitter = parts.pre_tokenizer.covering_splitter();
   uint32_t limit = parts.vocabulary.id_limit();
   for (const auto& [id, bytes] : parts.decode_only) {
@@ -125,7 +134,23 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  if (parts.characters) {
+    decoded.reserve(limit);
+    for (std::string_view& bytes : bytes_by_id) {
+      decoded.push_back(decoded_token(*parts.characters, bytes));
+      if (decoded.back().empty() && !bytes.empty()) {
+        throw FormatError(parts.where + ": decoder: the token " + quote(bytes) +
+                          " becomes nothing, which is not supported");
+      }
+      bytes = decoded.back();
+    }
+  }
   tokens = TokenTable(bytes_by_id);
+  for (size_t byte = 0; byte < has_byte.size() && !parts.characters; ++byte) {
+    const char as_char = static_cast<char>(byte);
+    has_byte[byte] = parts.vocabulary.find_id({&as_char, 1}) != Vocabulary::kNone;
+    has_all_bytes = has_all_bytes && has_byte[byte];
+  }
   token_count =
       static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
                                         [](std::string_view bytes) { return !bytes.empty(); }));
@@ -145,10 +170,18 @@ class EncodeRun {
         pool_(pool),
         pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
+    if (options.max_piece < kLeastMaxPiece || options.max_piece > kMostMaxPiece) {
+      throw UsageError("max_piece " + std::to_string(options.max_piece) + " is not between " +
+                       std::to_string(kLeastMaxPiece) + " and " + std::to_string(kMostMaxPiece));
+    }
+    pieces_->set_max_piece(options.max_piece);
   }
 
   void encode(std::string_view text) {
     text_ = text;
+    if (state_.char_encoder) {
+      require_utf8(text);
+    }
     if (options_.apply_template) {
       add_template(state_.parts.template_prefix, 0);
     }
@@ -223,8 +256,10 @@ class EncodeRun {
     }
     const std::string_view segment = text_.substr(begin, end - begin);
     NormalizedText normalized;
-    const bool rewritten =
-        !state_.parts.normalizer.empty() && state_.parts.normalizer.apply(segment, normalized);
+    const bool rewritten = !state_.parts.normalizer.empty() &&
+                           state_.parts.normalizer.apply(
+                               segment, normalized,
+                               {options_.max_piece, options_.where, options_.where_offset + begin});
     const std::string_view text = rewritten ? normalized.text() : segment;
     const auto original = [&](size_t from, size_t to) {
       const ByteSpan span = rewritten ? normalized.original(from, to) : ByteSpan{from, to};
@@ -254,11 +289,20 @@ class EncodeRun {
       check_bytes(text, begin, end, original);
     }
     const std::string_view plain = text.substr(begin, end - begin);
+    if (state_.char_encoder) {
+      encode_characters(plain, begin, original);
+      return;
+    }
     if (spans_ == nullptr && state_.covering_splitter != nullptr) {
-      if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
-        encode_in_parallel(plain);
-      } else {
-        pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+      try {
+        if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
+          encode_in_parallel(plain);
+        } else {
+          pieces_->encode_text(plain, *state_.covering_splitter, ids_);
+        }
+      } catch (const PieceTooLong& error) {
+        const size_t at = begin + static_cast<size_t>(error.piece.data() - plain.data());
+        refuse_long_piece(original(at, at + error.piece.size()));
       }
       return;
     }
@@ -266,6 +310,10 @@ class EncodeRun {
     state_.parts.pre_tokenizer.split(plain, split);
     for (const Piece& piece : split.pieces) {
       const size_t first = ids_.size();
+      if (piece.end - piece.begin > options_.max_piece) {
+        refuse_long_piece(
+            original(begin + split.original(piece.begin), begin + split.original(piece.end)));
+      }
       pieces_->encode_piece(split.text.substr(piece.begin, piece.end - piece.begin), ids_);
       if (spans_ == nullptr) {
         continue;
@@ -279,6 +327,45 @@ class EncodeRun {
     }
   }
 
+  void require_utf8(std::string_view text) const {
+    const size_t bad = find_ill_formed(text);
+    if (bad != text.size()) {
+      throw FormatError(base::at_byte(options_.where, options_.where_offset + bad) + ": the byte " +
+                        quote(text.substr(bad, 1)) + " is not UTF-8; the tokenizer " +
+                        state_.parts.where + " works on characters and takes valid UTF-8 only");
+    }
+  }
+
+  template <typename Original>
+  void encode_characters(std::string_view plain, size_t begin, const Original& original) {
+    PreTokenized& split = pieces_->pre_tokenized();
+    state_.parts.pre_tokenizer.split(plain, split);
+    std::vector<ByteSpan> spans;
+    for (const Piece& piece : split.pieces) {
+      const auto original_of = [&](uint64_t from, uint64_t to) {
+        return original(begin + split.original(piece.begin + from),
+                        begin + split.original(piece.begin + to));
+      };
+      const size_t size = piece.end - piece.begin;
+      if (size > options_.max_piece) {
+        refuse_long_piece(original_of(0, size));
+      }
+      spans.clear();
+      state_.char_encoder->encode(split.text.substr(piece.begin, size), ids_,
+                                  spans_ == nullptr ? nullptr : &spans);
+      for (const ByteSpan& span : spans) {
+        spans_->push_back(original_of(span.begin, span.end));
+      }
+    }
+  }
+
+  [[noreturn]] void refuse_long_piece(ByteSpan piece) const {
+    throw FormatError(base::at_byte(options_.where, options_.where_offset + piece.begin) +
+                      ": a piece of " + std::to_string(piece.end - piece.begin) +
+                      " bytes without a place to split is longer than the " +
+                      std::to_string(options_.max_piece) + " allowed (max-piece)");
+  }
+
   void encode_in_parallel(std::string_view text) {
     const size_t part_bytes =
         std::max(kLeastPart, text.size() / (kPartsPerThread * pool_->thread_count()));
@@ -290,11 +377,23 @@ class EncodeRun {
       begin = end;
     }
     std::vector<std::vector<uint32_t>> ids(parts.size());
+    std::vector<std::string_view> too_long(parts.size());
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
       reserve_ids(parts[part].size(), ids[part]);
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
-      pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+      pieces->set_max_piece(options_.max_piece);
+      // Kept per part, so that the first one in the text is the one reported.
+      try {
+        pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
+      } catch (const PieceTooLong& error) {
+        too_long[part] = error.piece;
+      }
     });
+    for (const std::string_view piece : too_long) {
+      if (!piece.empty()) {
+        throw PieceTooLong(piece);
+      }
+    }
     size_t count = ids_.size();
     for (const std::vector<uint32_t>& part : ids) {
       count += part.size();
@@ -414,7 +513,15 @@ std::string BpeTokenizer::decode(std::span<const uint32_t> ids,
     }
     begin = end + 1;  // past the special token
   }
+  const char strip = stripped_character();
+  if (!options.continues && strip != 0 && bytes.starts_with(strip)) {
+    bytes.erase(0, 1);
+  }
   return bytes;
+}
+
+char BpeTokenizer::stripped_character() const {
+  return state_->parts.characters ? state_->parts.characters->strip_first : '\0';
 }
 
 std::string_view BpeTokenizer::token_bytes(uint32_t id) const {
@@ -450,15 +557,17 @@ size_t BpeTokenizer::prefix_at_character(std::span<const uint32_t> ids, size_t l
   }
   // Bytes of a character on both sides of a cut: at most 3 before it and 3 after it.
   constexpr size_t kReach = 3;
+  DecodeOptions in_part;
+  in_part.continues = true;
   for (size_t keep = limit; keep > 0; --keep) {
     std::string around;
     size_t first = keep;
     while (first > 0 && around.size() < kReach) {
-      around.insert(0, decode(ids.subspan(--first, 1)));
+      around.insert(0, decode(ids.subspan(--first, 1), in_part));
     }
     const size_t cut = around.size();
     for (size_t i = keep; i < ids.size() && around.size() < cut + kReach; ++i) {
-      around += decode(ids.subspan(i, 1));
+      around += decode(ids.subspan(i, 1), in_part);
     }
     const size_t from = cut > kReach ? cut - kReach : 0;
     const bool inside = [&] {

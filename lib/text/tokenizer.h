@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-level BPE tokenizer: text to ids and back. Encoding runs in this order:
+// BPE tokenizer, on bytes or (Llama 2) on characters: text to ids and back. Encoding runs in this
+// order:
 //   1. added tokens (special tokens among them) are found in the text, leftmost first, the longest
 //      where several begin at one place, and cut it into segments;
 //   2. the normalizer, if there is one, rewrites each segment (added tokens with `normalized` are
@@ -8,7 +9,8 @@
 //   4. BPE turns the bytes of each piece into ids.
 // Input is any byte string (a vocabulary that lacks bytes which UTF-8 never uses refuses those, see
 // encode); without a normalizer (and without added tokens that eat blanks) decode
-// gives back exactly the bytes that were encoded. Files are read and written by tokenizer_file.h,
+// gives back exactly the bytes that were encoded. A tokenizer on characters refuses text that is
+// not valid UTF-8. Files are read and written by tokenizer_file.h,
 // training is bpe_trainer.h.
 #ifndef NETCL_TEXT_TOKENIZER_H_
 #define NETCL_TEXT_TOKENIZER_H_
@@ -45,6 +47,10 @@ enum class SpecialPolicy { kRefuse, kPlain, kAllow, kNone };
 
 inline constexpr size_t kDefaultCacheBytes = size_t{128} << 20;
 
+inline constexpr uint64_t kLeastMaxPiece = 64;
+inline constexpr uint64_t kDefaultMaxPiece = uint64_t{1} << 30;
+inline constexpr uint64_t kMostMaxPiece = UINT32_MAX - 1;
+
 struct EncodeOptions {
   SpecialPolicy special = SpecialPolicy::kRefuse;
   // Contents of special tokens that become their ids under kRefuse and kPlain. A name that is no
@@ -55,6 +61,10 @@ struct EncodeOptions {
   // Memory for ids of pieces seen before, of each thread that encodes: see piece_cache.h. More
   // makes texts with many different words faster, up to a point.
   size_t cache_bytes = kDefaultCacheBytes;
+  // Longest piece that the pre-tokenizer may leave, and longest text between added tokens that the
+  // normalizer may be given or make, in bytes: what memory depends on, beside the text and its ids.
+  // A longer one is a FormatError with its place. kLeastMaxPiece to kMostMaxPiece.
+  uint64_t max_piece = kDefaultMaxPiece;
   // Place shown in errors: "<where>@<where_offset + byte in the text>".
   std::string where = "text";
   uint64_t where_offset = 0;
@@ -71,6 +81,8 @@ struct Encoding {
 struct DecodeOptions {
   // Leaves out added tokens with special = true.
   bool skip_special = false;
+  // The ids go on from ids that were decoded before: nothing is taken off the beginning.
+  bool continues = false;
   // Place shown in errors: "<where>: id 7 at position <where_position + index>".
   std::string where = "ids";
   uint64_t where_position = 0;
@@ -111,6 +123,10 @@ class BpeTokenizer {
   // Bytes of the tokens, joined; not necessarily valid UTF-8. Throws FormatError naming the id and
   // its position when an id is in a gap or past the end.
   std::string decode(std::span<const uint32_t> ids, const DecodeOptions& options = {}) const;
+
+  // The character that decode() takes off the beginning of the text (the space that the normalizer
+  // of a tokenizer on characters puts there); 0 when there is none.
+  char stripped_character() const;
 
   // Bytes of one token (content for an added token); empty when the id has none.
   std::string_view token_bytes(uint32_t id) const;
@@ -163,6 +179,7 @@ class StreamDecoder {
   BpeTokenizer tokenizer_;
   DecodeOptions options_;
   Utf8Errors errors_;
+  bool at_start_ = true;     // of the text: stripped_character() may come
   std::string held_;         // at most the bytes of one unfinished character between calls
   uint64_t ids_done_ = 0;    // position of the next id, for messages
   uint64_t bytes_done_ = 0;  // decoded bytes handed on, for messages

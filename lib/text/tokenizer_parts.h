@@ -6,14 +6,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "text/added_tokens.h"
 #include "text/bpe_encoder.h"
+#include "text/char_bpe_encoder.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
+#include "text/sequence_shape.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -27,6 +30,9 @@ struct TokenizerParts {
   // Tokens that no text becomes, only decoded: (id, bytes), ids not in the vocabulary.
   std::vector<std::pair<uint32_t, std::string>> decode_only;
   MergeRule rule = MergeRule::kMergeList;
+  // Set for a tokenizer whose symbols are characters, not bytes: tokens are then the text that they
+  // stand for in the normalized input, and the pre-tokenizer has no ByteLevel step.
+  std::optional<CharModel> characters;
   // In rank order, for MergeRule::kMergeList. Two entries with the same pair: the later one counts.
   std::vector<Merge> merges;
   // A piece that is a token as a whole becomes that token without merging. Byte ranks imply it.
@@ -37,6 +43,9 @@ struct TokenizerParts {
   // Ids that the post-processor puts around one text.
   std::vector<uint32_t> template_prefix;
   std::vector<uint32_t> template_suffix;
+  // How sequences are cut and filled up where that is asked for (sequence_shape.h).
+  std::optional<Truncation> truncation;
+  std::optional<Padding> padding;
 };
 
 }  // namespace netcl::text

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/thread_pool.h"
 #include "support/catch.h"
 #include "text/bpe_trainer.h"
 #include "text/byte_level.h"
@@ -375,4 +376,57 @@ TEST_CASE("tokenizer: every entry of a real vocabulary decodes to its bytes and 
   for (uint32_t id = 0; id + 1 < tokenizer->id_limit(); ++id) {
     REQUIRE(tokenizer->find_token(tokenizer->token_bytes(id)) == id);
   }
+}
+
+TEST_CASE("tokenizer: a byte that the vocabulary lacks is refused with its place") {
+  Json json = netcl::base::parse_json(json_file({}, {}, Json::object()), "t.json");
+  Json& vocab = json["model"]["vocab"];
+  vocab.erase(netcl::text::to_printable("\xFF"));
+  vocab["spare"] = 255;
+  const BpeTokenizer tokenizer =
+      netcl::text::parse_tokenizer_json(netcl::base::to_text(json), "t.json");
+  CHECK(tokenizer.encode("a\xFE") == Ids{'a', 0xFE});
+  CHECK_THROWS_WITH(tokenizer.encode("ab\xFF"), Catch::StartsWith("text@2:"));
+}
+
+TEST_CASE("tokenizer: the length of pieces and of normalized text is bounded") {
+  EncodeOptions options;
+  options.max_piece = 64;
+  const std::string word(64, 'x');
+  const BpeTokenizer plain =
+      netcl::text::parse_tokenizer_json(json_file({}, {}, Json::object()), "t.json");
+  CHECK(plain.encode("a " + word.substr(1), options).size() == 65);
+  CHECK_THROWS_WITH(plain.encode("a " + word, options),
+                    Catch::StartsWith("text@1: a piece of 65 bytes"));
+  CHECK_THROWS_WITH(plain.encode_with_spans("a " + word, options),
+                    Catch::StartsWith("text@1: a piece of 65 bytes"));
+  netcl::base::ThreadPool pool(2);
+  const std::string lines = [] {
+    std::string text;
+    for (int i = 0; i < 1 << 17; ++i) {
+      text += "some words of text\n";
+    }
+    return text;
+  }();
+  CHECK_THROWS_WITH(plain.encode(lines + word + "yy\n" + lines + word + "yy", options, pool),
+                    Catch::StartsWith("text@" + std::to_string(lines.size()) + ": a piece of 66"));
+  options.max_piece = 63;
+  CHECK_THROWS_AS(plain.encode("a", options), UsageError);
+
+  // One a becomes a hundred b: the result is what is too long, at the second a.
+  options.max_piece = 150;
+  Json replace = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}};
+  replace["content"] = std::string(100, 'b');
+  const BpeTokenizer longer =
+      netcl::text::parse_tokenizer_json(json_file({}, {}, {{"normalizer", replace}}), "t.json");
+  CHECK(longer.encode("xa", options).size() == 101);
+  CHECK_THROWS_WITH(longer.encode("xaya", options), Catch::StartsWith("text@3: what the norm"));
+  CHECK_THROWS_WITH(longer.encode(std::string(151, 'x'), options),
+                    Catch::StartsWith("text@0: text for the normalizer"));
+  replace["pattern"] = {{"Regex", "a"}};
+  const Json twice = {{"type", "Sequence"},
+                      {"normalizers", {{{"type", "Prepend"}, {"prepend", "__"}}, replace}}};
+  const BpeTokenizer chain =
+      netcl::text::parse_tokenizer_json(json_file({}, {}, {{"normalizer", twice}}), "t.json");
+  CHECK_THROWS_WITH(chain.encode("xaya", options), Catch::StartsWith("text@3: what the norm"));
 }

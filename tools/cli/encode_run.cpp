@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/id_file.h"
+#include "text/sequence_shape.h"
 
 namespace netcl::cli {
 
@@ -25,6 +26,9 @@ void check_options(const EncodeRunOptions& options) {
   }
   if (options.has_limit && options.has_append && options.limit == 0) {
     throw base::UsageError("--limit: 0 leaves no place for the token of --append");
+  }
+  if (options.has_limit && options.truncate) {
+    throw base::UsageError("--limit and --truncate exclude each other");
   }
   refuse_same_outputs({options.output, options.offsets_path, options.spans_path});
   const auto refuse_terminal = [](const std::string& path, const char* what) {
@@ -60,6 +64,16 @@ struct Outcome {
   std::exception_ptr error;
 };
 
+// What is written for one document, or for a part of a long one.
+struct Row {
+  std::string id_json;
+  uint64_t text_size = 0;
+  text::Encoding encoding;
+  uint64_t count = 0;
+  bool begins = true;
+  bool ends = true;
+};
+
 class EncodeRun {
  public:
   EncodeRun(const EncodeRunOptions& options, const CommonOptions& common)
@@ -76,6 +90,10 @@ class EncodeRun {
     if (options_.has_append) {
       append_ = find_append();
     }
+    if (options_.add_template || options_.truncate || options_.pad) {
+      shape_.emplace(tokenizer_, text::ShapeOptions{options_.add_template, options_.truncate,
+                                                    options_.pad, append_ ? 1u : 0u});
+    }
     if (!options_.offsets_path.empty()) {
       offsets_.emplace(options_.offsets_path, 0);
       offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
@@ -84,7 +102,8 @@ class EncodeRun {
       spans_.emplace(options_.spans_path, 2);
     }
     // What needs all ids of a document at once gets it whole.
-    if (tokenizer_.can_be_cut() && !options_.pieces && !options_.has_limit && !spans_) {
+    if (tokenizer_.can_be_cut() && !options_.pieces && !options_.has_limit && !spans_ &&
+        !options_.truncate && !options_.pad) {
       reader_.cut_long_files();
     }
   }
@@ -96,6 +115,7 @@ class EncodeRun {
       out_.flush();  // on standard output exactly the documents before the bad one appear
       throw;
     }
+    write_held();
     progress_.clear();
     if (!options_.count) {
       writer_->finish();
@@ -153,7 +173,9 @@ class EncodeRun {
       if (outcomes[i].error) {
         std::rethrow_exception(outcomes[i].error);
       }
-      write(batch.documents[i], outcomes[i]);
+      const Document& document = batch.documents[i];
+      take_row({document.id_json, document.text.size(), std::move(outcomes[i].encoding),
+                outcomes[i].count, document.begins, document.ends});
     }
     if (batch.interactive) {
       out_.flush();
@@ -167,7 +189,7 @@ class EncodeRun {
     text::EncodeOptions encode_options = options_.encode;
     encode_options.where = document.where;
     encode_options.where_offset = document.where_offset;
-    if (options_.count && !options_.has_limit && !spans_) {
+    if (options_.count && !options_.has_limit && !spans_ && !shape_) {
       const uint64_t ids = pool == nullptr
                                ? tokenizer_.count(document.text, encode_options)
                                : tokenizer_.encode(document.text, encode_options, *pool).size();
@@ -181,6 +203,9 @@ class EncodeRun {
       encoding.ids = pool == nullptr ? tokenizer_.encode(document.text, encode_options)
                                      : tokenizer_.encode(document.text, encode_options, *pool);
     }
+    if (shape_) {
+      shape_->apply(encoding, document.text.size(), document.begins, document.ends);
+    }
     const uint64_t room = options_.limit - (append_ ? 1 : 0);
     if (options_.has_limit && encoding.ids.size() > room) {
       const size_t kept = tokenizer_.prefix_at_character(encoding.ids, room);
@@ -189,29 +214,51 @@ class EncodeRun {
     }
     if (append_ && document.ends) {
       encoding.ids.push_back(*append_);
-      const uint64_t end = document.text.size();
-      encoding.spans.push_back({end, end});
+      if (spans_) {
+        encoding.spans.push_back({document.text.size(), document.text.size()});
+      }
     }
     outcome.count = encoding.ids.size();
   }
 
-  void write(const Document& document, const Outcome& outcome) {
-    stats_.documents += document.ends ? 1 : 0;
-    stats_.bytes += document.text.size();
-    stats_.ids += outcome.count;
+  // Writes a row, or holds it while the longest is not known.
+  void take_row(Row row) {
+    if (shape_ && shape_->pads_to_longest()) {
+      longest_ = std::max<uint64_t>(longest_, row.encoding.ids.size());
+      held_.push_back(std::move(row));
+    } else {
+      write(std::move(row));
+    }
+  }
+
+  void write_held() {
+    for (Row& row : held_) {
+      write(std::move(row));
+    }
+    held_.clear();
+  }
+
+  void write(Row row) {
+    if (shape_) {
+      shape_->pad(row.encoding, longest_, row.text_size);
+      row.count = row.encoding.ids.size();
+    }
+    stats_.documents += row.ends ? 1 : 0;
+    stats_.bytes += row.text_size;
+    stats_.ids += row.count;
     if (!options_.count) {
-      write_row(document, outcome.encoding.ids);
+      write_ids(row);
     }
-    document_ids_ = (document.begins ? 0 : document_ids_) + outcome.count;
-    if (options_.count && document.ends) {
-      write_count(document, document_ids_);
+    document_ids_ = (row.begins ? 0 : document_ids_) + row.count;
+    if (options_.count && row.ends) {
+      write_count(row);
     }
-    if (offsets_ && document.ends) {
+    if (offsets_ && row.ends) {
       offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
     }
     if (spans_) {
       numbers_.clear();
-      for (const text::ByteSpan& span : outcome.encoding.spans) {
+      for (const text::ByteSpan& span : row.encoding.spans) {
         numbers_.push_back(span.begin);
         numbers_.push_back(span.end);
       }
@@ -219,24 +266,24 @@ class EncodeRun {
     }
   }
 
-  void write_count(const Document& document, uint64_t count) {
+  void write_count(const Row& row) {
     if (options_.format == IdFormat::kText) {
-      out_.write(std::to_string(count) + "\n");
+      out_.write(std::to_string(document_ids_) + "\n");
       return;
     }
-    out_.write("{\"count\":" + std::to_string(count) +
-               (document.id_json.empty() ? "" : ",\"id\":" + document.id_json) + "}\n");
+    out_.write("{\"count\":" + std::to_string(document_ids_) +
+               (row.id_json.empty() ? "" : ",\"id\":" + row.id_json) + "}\n");
   }
 
-  void write_row(const Document& document, std::span<const uint32_t> ids) {
+  void write_ids(const Row& row) {
+    const std::vector<uint32_t>& ids = row.encoding.ids;
     pieces_.clear();
     if (options_.pieces) {
       for (const uint32_t id : ids) {
         pieces_.push_back(piece_json(tokenizer_.token_bytes(id)));
       }
     }
-    writer_->write(
-        {ids, document.id_json, pieces_, options_.pieces, document.begins, document.ends});
+    writer_->write({ids, row.id_json, pieces_, options_.pieces, row.begins, row.ends});
   }
 
   const EncodeRunOptions& options_;
@@ -246,6 +293,9 @@ class EncodeRun {
   ProgressReport progress_;
   base::ProgressFn report_;
   std::optional<uint32_t> append_;
+  std::optional<text::SequenceShape> shape_;
+  std::vector<Row> held_;  // rows that wait for the longest
+  uint64_t longest_ = 0;
   EncodeStats stats_;
   uint64_t document_ids_ = 0;  // of the document so far
   base::OutputFile out_;

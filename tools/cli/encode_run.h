@@ -28,8 +28,11 @@ struct EncodeRunOptions {
   bool pieces = false;  // write what each id stands for beside it
   uint64_t limit = 0;   // most ids of a document, the appended one included
   bool has_limit = false;
-  std::string offsets_path;  // .npy <u8 [documents + 1]: where each document's ids begin
-  std::string spans_path;    // .npy <u8 [ids, 2]: bytes of its document that an id was made from
+  bool add_template = false;  // put the template of the tokenizer around each document
+  bool truncate = false;      // cut each document as the tokenizer says
+  bool pad = false;           // fill each document up as the tokenizer says
+  std::string offsets_path;   // .npy <u8 [documents + 1]: where each document's ids begin
+  std::string spans_path;     // .npy <u8 [ids, 2]: bytes of its document that an id was made from
 };
 
 struct EncodeStats {

@@ -141,6 +141,28 @@ uint64_t parse_integer(const std::string& text, uint64_t min, uint64_t max,
   return parse_whole<uint64_t>(text, min, max, where, "a whole number");
 }
 
+uint64_t parse_size(const std::string& text, uint64_t min, uint64_t max, const std::string& where) {
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string_view unit = std::string_view(text).substr(digits);
+  unsigned shift = 0;
+  if (!unit.empty() && kUnits.find(unit[0]) != std::string_view::npos) {
+    shift = 10 * (static_cast<unsigned>(kUnits.find(unit[0])) + 1);
+    unit.remove_prefix(1);
+  }
+  const bool is_known = unit.empty() || unit == "B" || (unit == "iB" && shift > 0);
+  if (digits == 0 || !is_known) {
+    throw base::UsageError(where + ": " + base::quote(text) +
+                           " is no size; write bytes, or 64K, 64M, 1G (powers of 1024)");
+  }
+  const uint64_t number = parse_integer(text.substr(0, digits), 0, UINT64_MAX, where);
+  if (number > (UINT64_MAX >> shift) || number << shift < min || number << shift > max) {
+    throw base::UsageError(where + ": " + text + " is out of range; allowed is " +
+                           std::to_string(min) + " to " + std::to_string(max) + " bytes");
+  }
+  return number << shift;
+}
+
 int64_t parse_signed_integer(const std::string& text, int64_t min, int64_t max,
                              const std::string& where) {
   return parse_whole<int64_t>(text, min, max, where, "a whole number");
@@ -218,6 +240,14 @@ CLI::Option* ToolApp::add_integer(const std::string& names, uint64_t& target, ui
   const std::string where = last_name(names);
   return add_value(names, "N", help, [&target, min, max, where](const std::string& text) {
     target = parse_integer(text, min, max, where);
+  });
+}
+
+CLI::Option* ToolApp::add_size(const std::string& names, uint64_t& target, uint64_t min,
+                               uint64_t max, const std::string& help) {
+  const std::string where = last_name(names);
+  return add_value(names, "SIZE", help, [&target, min, max, where](const std::string& text) {
+    target = parse_size(text, min, max, where);
   });
 }
 

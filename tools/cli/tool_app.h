@@ -44,6 +44,9 @@ class ToolApp : public CLI::App {
   // A decimal integer in [min, max], given at most once.
   CLI::Option* add_integer(const std::string& names, uint64_t& target, uint64_t min, uint64_t max,
                            const std::string& help);
+  // A number of bytes in [min, max]: parse_size().
+  CLI::Option* add_size(const std::string& names, uint64_t& target, uint64_t min, uint64_t max,
+                        const std::string& help);
   CLI::Option* add_signed_integer(const std::string& names, int64_t& target, int64_t min,
                                   int64_t max, const std::string& help);
   // A finite decimal number in [min, max], given at most once.
@@ -88,6 +91,9 @@ class ToolApp : public CLI::App {
 // UsageError when `text` is not wholly a number of that kind or is outside [min, max].
 uint64_t parse_integer(const std::string& text, uint64_t min, uint64_t max,
                        const std::string& where);
+// Bytes as a whole number with an optional K, M, G or T (powers of 1024), then optional "B" or
+// "iB": 4096, 64K, 64KiB.
+uint64_t parse_size(const std::string& text, uint64_t min, uint64_t max, const std::string& where);
 int64_t parse_signed_integer(const std::string& text, int64_t min, int64_t max,
                              const std::string& where);
 double parse_real(const std::string& text, double min, double max, const std::string& where);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte-pair encoding that starts from characters (Llama 2 and others that came from sentencepiece),
+// where the byte-level encoder (bpe_encoder.h) starts from bytes. A character that is no token
+// becomes the tokens <0x00> ... <0xFF> of its bytes, or the unknown token, or nothing, as the model
+// says. Then the neighbouring pair of lowest rank is merged, the leftmost of equals, until no pair
+// has a rank: O(n log n) for any input.
+#ifndef NETCL_TEXT_CHAR_BPE_ENCODER_H_
+#define NETCL_TEXT_CHAR_BPE_ENCODER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/bpe_encoder.h"
+#include "text/byte_span.h"
+#include "text/pair_map.h"
+#include "text/vocabulary.h"
+
+namespace netcl::text {
+
+// What a tokenizer that works on characters has beside vocabulary and merges.
+struct CharModel {
+  bool byte_fallback = false;
+  // Stands for a character that is neither a token nor bytes; without it, such a character is left
+  // out (as Hugging Face does).
+  std::optional<uint32_t> unknown_id;
+  bool fuse_unknown = false;  // a run of unknown characters is one unknown token
+  // Decoding: these strings in every token become others, then <0xXX> becomes a byte
+  // (`byte_tokens`), the tokens are joined, and one `strip_first`, if it is not 0, is taken off the
+  // beginning.
+  std::vector<std::pair<std::string, std::string>> replacements;
+  bool byte_tokens = false;
+  char strip_first = 0;
+};
+
+// The byte that "<0x0A>" stands for.
+std::optional<uint8_t> byte_of_token(std::string_view token);
+
+// What a token is decoded to, before anything is taken off the beginning.
+std::string decoded_token(const CharModel& model, std::string_view token);
+
+// Immutable; encode() is safe from several threads. Refers to vocabulary and model, which must
+// outlive it.
+class CharBpeEncoder {
+ public:
+  // Two merges of the same pair: the later counts. Throws FormatError, beginning with `where`, when
+  // byte_fallback lacks some of the tokens for the bytes of UTF-8 but not all of them.
+  CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& model,
+                 const std::vector<Merge>& merges, bool ignore_merges, const std::string& where);
+
+  // Appends the ids of `piece`, well-formed UTF-8 of at most 4 GiB - 2 bytes; `spans`, unless it is
+  // null, gets the bytes of the piece that each was made from. Memory: some 30 bytes a character.
+  void encode(std::string_view piece, std::vector<uint32_t>& ids,
+              std::vector<ByteSpan>* spans) const;
+
+ private:
+  struct Node {
+    uint32_t id;
+    uint32_t begin;
+    uint32_t end;
+    uint32_t previous;
+    uint32_t next;
+  };
+
+  std::vector<Node> first_symbols(std::string_view piece) const;
+  void merge(std::vector<Node>& nodes) const;
+
+  const Vocabulary* vocabulary_;
+  const CharModel* model_;
+  bool whole_piece_first_;
+  bool has_byte_tokens_ = false;
+  std::array<uint32_t, 256> byte_ids_{};
+  PairMap ranks_;
+  std::vector<uint32_t> results_;  // by rank
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_CHAR_BPE_ENCODER_H_
