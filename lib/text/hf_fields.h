@@ -49,6 +49,31 @@ class HfObject {
   std::string place_;
 };
 
+// Calls read(step object) for the object itself, or for each element of its list when its type is
+// Sequence; sequences may nest.
+template <typename Read>
+void for_each_step(const base::Json& value, const std::string& place, std::string_view list,
+                   const Read& read) {
+  const HfObject object(value, place);
+  if (object.text("type") != "Sequence") {
+    read(object);
+    return;
+  }
+  object.allow_only({"type", list});
+  size_t index = 0;
+  for (const base::Json& element : object.array(list)) {
+    for_each_step(element, place + "[" + std::to_string(index++) + "]", list, read);
+  }
+}
+
+// The `pattern` of a Split or Replace.
+struct HfPattern {
+  std::string text;
+  bool is_literal = false;  // a String, else a Regex
+};
+// Throws when there is not exactly one of both or it is empty.
+HfPattern read_pattern(const HfObject& object);
+
 // Steps of the `normalizer` field. `where` is the file.
 std::vector<NormalizerStep> read_normalizer(const base::Json& value, const std::string& where);
 // Steps of the `pre_tokenizer` field; at most one of them is ByteLevel, and without one the model

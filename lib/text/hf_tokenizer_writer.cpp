@@ -147,10 +147,10 @@ Json post_processor_json(const TokenizerParts& parts, const BpeTokenizer& tokeni
       single = pair;
     }
   }
-  const Json filled = {{"type", "TemplateProcessing"},
-                       {"single", single},
-                       {"pair", pair},
-                       {"special_tokens", special_tokens}};
+  Json filled = {{"type", "TemplateProcessing"},
+                 {"single", single},
+                 {"pair", pair},
+                 {"special_tokens", special_tokens}};
   if (parts.characters) {
     return filled;
   }

@@ -353,6 +353,9 @@ class EncodeRun {
       spans.clear();
       state_.char_encoder->encode(split.text.substr(piece.begin, size), ids_,
                                   spans_ == nullptr ? nullptr : &spans);
+      if (spans_ == nullptr) {
+        continue;
+      }
       for (const ByteSpan& span : spans) {
         spans_->push_back(original_of(span.begin, span.end));
       }
