@@ -48,6 +48,9 @@ std::vector<std::string> isolated_patterns(const PreTokenizer& pre_tokenizer) {
     return {*single};
   }
   const std::vector<PreTokenizerStep>& steps = pre_tokenizer.steps();
+  if (steps.empty()) {
+    return {};
+  }
   const PreTokenizerStep& last = steps.back();
   if (!last.byte_level || last.add_prefix_space || last.splitter != nullptr) {
     return {};
@@ -150,6 +153,10 @@ void apply_file_options(const TokenizerFileOptions& options, const std::string& 
 TokenizerFileOptions options_to_read_back(const BpeTokenizer& tokenizer,
                                           const std::string& format) {
   const TokenizerParts& parts = tokenizer.parts();
+  if (parts.characters) {
+    throw UsageError(parts.where + ": cannot be written as " + format +
+                     ": its symbols are characters, not bytes");
+  }
   const std::vector<std::string> patterns = isolated_patterns(parts.pre_tokenizer);
   if (patterns.empty()) {
     throw UsageError(parts.where + ": cannot be written as " + format +

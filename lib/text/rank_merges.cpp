@@ -13,6 +13,8 @@ namespace netcl::text {
 
 namespace {
 
+constexpr const char* kOnCharacters = "its symbols are characters, not bytes";
+
 constexpr uint32_t kNone = Vocabulary::kNone;
 
 // Merging of one token's bytes by rank, without the whole-piece rule.
@@ -133,6 +135,9 @@ std::optional<Vocabulary> vocabulary_without_added(const TokenizerParts& parts,
 
 std::optional<std::string> difference_to_ranks(const TokenizerParts& parts,
                                                const Vocabulary& vocabulary) {
+  if (parts.characters) {
+    return kOnCharacters;
+  }
   if (parts.rule == MergeRule::kByteRanks) {
     return std::nullopt;
   }
@@ -165,7 +170,13 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
   if (parts.rule == MergeRule::kByteRanks) {
     return merges_of_ranks(vocabulary).whole_pieces;
   }
-  const BpeEncoder encoder(parts.vocabulary, parts.rule, parts.merges, false);
+  std::optional<CharBpeEncoder> of_characters;
+  std::optional<BpeEncoder> of_bytes;
+  if (parts.characters) {
+    of_characters.emplace(parts.vocabulary, *parts.characters, parts.merges, false, parts.where);
+  } else {
+    of_bytes.emplace(parts.vocabulary, parts.rule, parts.merges, false);
+  }
   EncodeScratch scratch;
   std::vector<uint32_t> ids;
   std::vector<uint32_t> unmergeable;
@@ -174,7 +185,11 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
       continue;
     }
     ids.clear();
-    encoder.encode(vocabulary.bytes(id), scratch, ids);
+    if (of_characters) {
+      of_characters->encode(vocabulary.bytes(id), ids, nullptr);
+    } else {
+      of_bytes->encode(vocabulary.bytes(id), scratch, ids);
+    }
     if (ids != std::vector<uint32_t>{id}) {
       unmergeable.push_back(id);
     }
@@ -183,6 +198,9 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
 }
 
 std::optional<std::string> difference_to_plain_merges(const TokenizerParts& parts) {
+  if (parts.characters) {
+    return kOnCharacters;
+  }
   if (parts.rule == MergeRule::kMergeList && !parts.ignore_merges) {
     return std::nullopt;
   }

@@ -145,9 +145,6 @@ VocabMerges to_vocab_merges(const BpeTokenizer& tokenizer) {
   const auto cannot = [&](const std::string& why) {
     throw UsageError(parts.where + ": cannot be written as vocab.json and merges.txt: " + why);
   };
-  if (parts.characters) {
-    cannot("its symbols are characters; the two files are read as those of bytes");
-  }
   options_to_read_back(tokenizer, "vocab.json and merges.txt");
   if (const std::optional<std::string> difference = vocab_merges_difference(tokenizer)) {
     cannot(*difference);

@@ -133,7 +133,10 @@ std::string tokenizer_info_json(const text::TokenizerFile& file, base::ThreadPoo
   const text::TokenizerParts& parts = tokenizer.parts();
   const bool by_ranks = parts.rule == text::MergeRule::kByteRanks;
   const text::Vocabulary ordinary = ordinary_tokens(parts);
-  const std::vector<uint32_t> unreachable = unreachable_tokens(tokenizer, ordinary, pool);
+  const std::vector<uint32_t> unmergeable = text::unmergeable_tokens(parts, ordinary);
+  // A tokenizer on characters puts a mark before every text, so its tokens are judged without that.
+  const std::vector<uint32_t> unreachable =
+      parts.characters ? unmergeable : unreachable_tokens(tokenizer, ordinary, pool);
   Json json;
   json["format"] = std::string(text::format_name(file.format));
   json["vocab_size"] = tokenizer.vocab_size();
@@ -146,7 +149,7 @@ std::string tokenizer_info_json(const text::TokenizerFile& file, base::ThreadPoo
   json["reachable_tokens"] = ordinary.size() - unreachable.size();
   json["unreachable_tokens"] = unreachable.size();
   json["first_unreachable"] = unreachable.empty() ? Json() : Json(unreachable[0]);
-  json["unmergeable_tokens"] = text::unmergeable_tokens(parts, ordinary).size();
+  json["unmergeable_tokens"] = unmergeable.size();
   json["decode_only_tokens"] = parts.decode_only.size();
   json["longest_token"] = longest_token_json(ordinary);
   json["patterns"] = patterns_json(parts.pre_tokenizer);
