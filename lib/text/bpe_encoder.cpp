@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/error.h"
 
@@ -134,7 +135,11 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
     }
   }
   if (piece.size() > kLongestScan) {
-    merge_by_heap(piece, scratch, ids);
+    if (const BacktrackEncoder* backtrack = backtrack_encoder()) {
+      backtrack->encode(piece, scratch.backtrack, ids);
+    } else {
+      merge_by_heap(piece, scratch, ids);
+    }
     return;
   }
   std::array<uint32_t, kLongestScan> parts;
@@ -143,7 +148,7 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
 }
 
 // ranks[i] is that of the pair (ids[i], ids[i + 1]), shifted to leave room for the place.
-size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids) const {
+size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids, LastMerge* last) const {
   std::array<uint32_t, kLongestScan> ranks;
   const size_t size = piece.size();
   for (size_t i = 0; i + 1 < size; ++i) {
@@ -161,6 +166,9 @@ size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids) const {
       break;
     }
     const size_t at = lowest & ((1U << kPlaceBits) - 1);
+    if (last != nullptr) {
+      *last = {ids[at], ids[at + 1], lowest >> kPlaceBits};
+    }
     ids[at] = result(lowest >> kPlaceBits);
     --pairs;
     for (size_t i = at; i < pairs; ++i) {
@@ -177,11 +185,58 @@ size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids) const {
   return pairs + 1;
 }
 
+// Of every token, by merging its bytes.
+std::vector<TokenSplit> BpeEncoder::make_splits() const {
+  std::vector<TokenSplit> splits(vocabulary_->id_limit());
+  EncodeScratch scratch;
+  std::vector<uint32_t> parts(kLongestScan);
+  for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
+    const std::string_view bytes = vocabulary_->bytes(id);
+    if (bytes.size() < 2) {
+      splits[id].reachable = bytes.size() == 1;
+      continue;
+    }
+    LastMerge last;
+    size_t count = 0;
+    if (bytes.size() <= kLongestScan) {
+      parts.resize(kLongestScan);
+      count = merge_by_scan(bytes, parts.data(), &last);
+    } else {
+      parts.clear();
+      merge_by_heap(bytes, scratch, parts, &last);
+      count = parts.size();
+    }
+    if (count == 1 && parts[0] == id) {
+      splits[id] = {last.left, last.right, last.rank, true};
+    }
+  }
+  return splits;
+}
+
+// Null when a token is made by a merge of lower rank than one of its parts.
+const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
+  std::call_once(backtrack_made_, [this] {
+    std::vector<TokenSplit> splits = make_splits();
+    const auto comes_after = [&](const TokenSplit& split, uint32_t part) {
+      return splits[part].left == TokenSplit::kNone || splits[part].rank < split.rank;
+    };
+    const bool in_order = std::all_of(splits.begin(), splits.end(), [&](const TokenSplit& split) {
+      return split.left == TokenSplit::kNone ||
+             (comes_after(split, split.left) && comes_after(split, split.right));
+    });
+    if (in_order) {
+      backtrack_ =
+          std::make_unique<const BacktrackEncoder>(*vocabulary_, ranks_, std::move(splits));
+    }
+  });
+  return backtrack_.get();
+}
+
 // The heap holds (rank, node) of pairs that were neighbours when they were pushed; an entry counts
 // only if the pair that now starts at the node has that rank. Merging pushes at most two entries
 // and removes a node, so there are fewer than 3 n entries in all.
 void BpeEncoder::merge_by_heap(std::string_view piece, EncodeScratch& scratch,
-                               std::vector<uint32_t>& ids) const {
+                               std::vector<uint32_t>& ids, LastMerge* last) const {
   using Node = EncodeScratch::Node;
   std::vector<Node>& nodes = scratch.nodes;
   std::vector<uint64_t>& heap = scratch.heap;
@@ -218,6 +273,9 @@ void BpeEncoder::merge_by_heap(std::string_view piece, EncodeScratch& scratch,
       continue;
     }
     const uint32_t swallowed = nodes[at].next;
+    if (last != nullptr) {
+      *last = {nodes[at].id, nodes[swallowed].id, entry_rank};
+    }
     nodes[at].id = result(entry_rank);
     nodes[at].next = nodes[swallowed].next;
     nodes[swallowed].id = Vocabulary::kNone;

@@ -5,7 +5,10 @@
 //   kByteRanks: every pair whose joined bytes are a token, by the id of that token, and a piece
 //     that is a token as a whole is that token at once (.tiktoken).
 // Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
-// two cache lines), long ones with a heap over a linked list: O(n log n) for any input.
+// two cache lines). Long ones are not merged at all (backtrack_encoder.h): O(n) for any input. What
+// that needs is made when the first long piece comes, by merging the bytes of every token once. Of
+// a merge list in which a merge comes before one that makes its parts, as no trainer writes it,
+// long pieces are merged with a heap over a linked list: O(n log n).
 //
 // Under kByteRanks one pair a token is enough when every token is what its own bytes encode to, as
 // in every published rank file: merging inside the bytes of a token goes the same way wherever they
@@ -18,11 +21,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "text/backtrack_encoder.h"
 #include "text/pair_table.h"
 #include "text/vocabulary.h"
 
@@ -46,6 +52,7 @@ struct EncodeScratch {
     uint32_t next;
   };
   std::vector<Node> nodes;
+  BacktrackEncoder::Scratch backtrack;
   std::vector<uint64_t> heap;
 };
 
@@ -75,9 +82,16 @@ class BpeEncoder {
   void set_first_ranks();
   uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
   uint32_t result(uint32_t rank) const { return results_.empty() ? rank : results_[rank]; }
-  size_t merge_by_scan(std::string_view piece, uint32_t* ids) const;
-  void merge_by_heap(std::string_view piece, EncodeScratch& scratch,
-                     std::vector<uint32_t>& ids) const;
+  // What the last merge of a piece joined, for pieces that come to one token.
+  struct LastMerge {
+    uint32_t left = 0, right = 0, rank = 0;
+  };
+  // Writes the ids; returns how many.
+  size_t merge_by_scan(std::string_view piece, uint32_t* ids, LastMerge* last = nullptr) const;
+  void merge_by_heap(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids,
+                     LastMerge* last = nullptr) const;
+  std::vector<TokenSplit> make_splits() const;
+  const BacktrackEncoder* backtrack_encoder() const;
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
@@ -85,6 +99,8 @@ class BpeEncoder {
   PairTable ranks_;
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
+  mutable std::once_flag backtrack_made_;
+  mutable std::unique_ptr<const BacktrackEncoder> backtrack_;  // null: merges out of order
 };
 
 }  // namespace netcl::text

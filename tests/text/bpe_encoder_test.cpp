@@ -2,6 +2,7 @@
 #include "text/bpe_encoder.h"
 
 #include <chrono>
+#include <set>
 
 #include "base/rng.h"
 #include "support/catch.h"
@@ -111,6 +112,39 @@ TEST_CASE("bpe encoder: equals the reference on random walks of tokens") {
       const size_t target = i < 8 ? 1 + rng.below(60) : 80 + rng.below(200);
       while (piece.size() < target) {
         piece += parts[rng.below(parts.size())];
+      }
+      check_all_rules(tiny, encoders.list, encoders.ignoring, encoders.ranks, piece);
+    }
+  }
+}
+
+TEST_CASE("bpe encoder: long pieces equal the reference, runs and periods too") {
+  Rng rng(3);
+  for (int round = 0; round < 150; ++round) {
+    std::vector<std::string> parts;
+    for (uint64_t i = 0; i < 1 + rng.below(3); ++i) {
+      parts.emplace_back(1, static_cast<char>('a' + i));
+    }
+    // Half of the lists have one merge a token, as a trainer writes them.
+    ReferenceMerges merges;
+    std::set<std::string> made;
+    for (uint64_t i = 0; i < 3 + rng.below(60); ++i) {
+      const std::string left = parts[rng.below(parts.size())];
+      const std::string right = parts[rng.below(parts.size())];
+      const bool is_new = made.insert(left + right).second;
+      if (left.size() + right.size() <= 40 && (is_new || round % 2 == 0)) {
+        merges.emplace_back(left, right);
+        parts.push_back(left + right);
+      }
+    }
+    const TinyVocabulary tiny(merges);
+    const Encoders encoders(tiny);
+    for (int i = 0; i < 6; ++i) {
+      const size_t target = 97 + rng.below(250);
+      const std::string period = parts[rng.below(parts.size())] + parts[rng.below(parts.size())];
+      std::string piece;
+      while (piece.size() < target) {
+        piece += i % 2 == 0 || rng.below(20) == 0 ? parts[rng.below(parts.size())] : period;
       }
       check_all_rules(tiny, encoders.list, encoders.ignoring, encoders.ranks, piece);
     }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// BPE of a long piece without merging it: tokens are laid one after the other, the longest first,
+// and taken back where they do not fit.
+//
+// Whether two tokens may stand side by side depends on them alone: BPE leaves them apart exactly if
+// merging the joined bytes never joins across the border between them. And the BPE of a prefix that
+// ends at a token border is what BPE makes of that prefix alone, so tokens that fit pairwise from
+// the first byte to the last are the result; there is only one such sequence. (The idea is that of
+// the crate `bpe` of rust-gems; see "A formal perspective on byte-pair encoding" for the proof that
+// it is unique.) Places that were found to lead nowhere are remembered, so no place is tried twice:
+// O(n) steps, each as long as the longest token at most.
+//
+// Only tokens that merging can make take part. Such a token is what its own bytes come to, since
+// merging inside it goes the same way wherever it stands; the merge that makes it last is its
+// split.
+#ifndef NETCL_TEXT_BACKTRACK_ENCODER_H_
+#define NETCL_TEXT_BACKTRACK_ENCODER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "text/pair_table.h"
+#include "text/vocabulary.h"
+
+namespace netcl::text {
+
+// The merge that makes a token out of its own bytes.
+struct TokenSplit {
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  uint32_t left = kNone;  // kNone: a single byte, or a token that merging never makes
+  uint32_t right = kNone;
+  uint32_t rank = 0;
+  bool reachable = false;  // a byte, or made by merging
+};
+
+// Immutable; encode() is safe from several threads. Refers to vocabulary and ranks, which must
+// outlive it.
+class BacktrackEncoder {
+ public:
+  // splits[id] of every id below the vocabulary's limit. Builds a trie of the tokens: some 100 ns a
+  // token.
+  BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
+                   std::vector<TokenSplit> splits);
+
+  // Working memory, reused from piece to piece.
+  struct Scratch {
+    std::vector<uint32_t> tokens;
+    std::vector<uint64_t> dead_ends;  // bit i: no sequence goes on from byte i
+  };
+
+  // Appends the ids of `piece`, every byte of which is a token.
+  void encode(std::string_view piece, Scratch& scratch, std::vector<uint32_t>& ids) const;
+
+ private:
+  void add_token(uint32_t id);
+  uint32_t shorter_token(uint32_t id) const;
+  uint32_t longest_token(std::string_view text) const;
+  bool stay_apart(uint32_t left, uint32_t right) const;
+
+  const Vocabulary& vocabulary_;
+  const PairTable& ranks_;
+  std::vector<TokenSplit> splits_;
+  std::vector<uint32_t> byte_tokens_;       // by byte
+  std::vector<uint32_t> pair_nodes_;        // trie node after two bytes, kNone where there is none
+  PairTable children_;                      // (node, byte) -> node
+  std::vector<uint32_t> node_tokens_;       // token that ends at a node, or kNone
+  std::vector<uint32_t> longest_prefixes_;  // by id: the longest token that begins it, or kNone
+};
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_BACKTRACK_ENCODER_H_
