@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace netcl::text {
 
@@ -41,12 +42,10 @@ std::string to_base64(std::string_view bytes) {
   return text;
 }
 
-std::optional<std::string> from_base64(std::string_view text) {
+bool append_base64(std::string_view text, std::string& bytes) {
   if (text.size() % 4 != 0) {
-    return std::nullopt;
+    return false;
   }
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
   for (size_t at = 0; at < text.size(); at += 4) {
     const bool last = at + 4 == text.size();
     const size_t padding = !last || text[at + 3] != '=' ? 0 : text[at + 2] != '=' ? 1 : 2;
@@ -54,18 +53,23 @@ std::optional<std::string> from_base64(std::string_view text) {
     for (size_t i = 0; i < 4; ++i) {
       const uint8_t value = i < 4 - padding ? kValues[static_cast<uint8_t>(text[at + i])] : 0;
       if (value == kNoDigit) {
-        return std::nullopt;
+        return false;
       }
       group = (group << 6) | value;
     }
     if ((padding == 1 && (group & 0xFF) != 0) || (padding == 2 && (group & 0xFFFF) != 0)) {
-      return std::nullopt;
+      return false;
     }
-    for (size_t i = 0; i < 3 - padding; ++i) {
-      bytes += static_cast<char>(group >> (16 - 8 * i));
-    }
+    const char three[] = {static_cast<char>(group >> 16), static_cast<char>(group >> 8),
+                          static_cast<char>(group)};
+    bytes.append(three, 3 - padding);
   }
-  return bytes;
+  return true;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  std::string bytes;
+  return append_base64(text, bytes) ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 }  // namespace netcl::text

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -24,10 +23,12 @@ namespace {
 // Every split of a token is looked up when the tokenizer is made, so tokens must not be huge.
 constexpr size_t kLongestToken = 1 << 16;
 
-struct Line {
-  uint64_t number = 0;
+// Tokens of a file as they stand there.
+struct RankLines {
+  std::vector<uint64_t> numbers;  // of the lines
+  std::vector<uint32_t> ranks;
+  std::vector<size_t> ends;  // of the tokens in `bytes`, which begin where the one before ends
   std::string bytes;
-  uint32_t rank = 0;
 };
 
 std::optional<uint32_t> parse_rank(std::string_view digits) {
@@ -44,35 +45,36 @@ std::optional<uint32_t> parse_rank(std::string_view digits) {
   return digits.empty() ? std::nullopt : std::optional(static_cast<uint32_t>(value));
 }
 
-Line parse_line(std::string_view text, uint64_t number, const std::string& where) {
-  const std::string place = base::at_line(where, number);
+void parse_line(std::string_view text, uint64_t number, const std::string& where,
+                RankLines& lines) {
+  const auto fail = [&](const std::string& why) {
+    throw FormatError(base::at_line(where, number) + ": " + why);
+  };
   const size_t space = text.find(' ');
   if (space == std::string_view::npos) {
-    throw FormatError(place + ": " + quote(text) + " is not a token in base64, a space and a rank");
+    fail(quote(text) + " is not a token in base64, a space and a rank");
   }
-  Line line;
-  line.number = number;
-  std::optional<std::string> bytes = from_base64(text.substr(0, space));
-  if (!bytes || bytes->empty()) {
-    throw FormatError(place + ": " + quote(text.substr(0, space)) +
-                      " is not the base64 of a token");
+  const size_t begin = lines.bytes.size();
+  if (!append_base64(text.substr(0, space), lines.bytes) || lines.bytes.size() == begin) {
+    fail(quote(text.substr(0, space)) + " is not the base64 of a token");
   }
-  if (bytes->size() > kLongestToken) {
-    throw FormatError(place + ": token of " + std::to_string(bytes->size()) +
-                      " bytes; the longest allowed is " + std::to_string(kLongestToken));
+  if (lines.bytes.size() - begin > kLongestToken) {
+    fail("token of " + std::to_string(lines.bytes.size() - begin) +
+         " bytes; the longest allowed is " + std::to_string(kLongestToken));
   }
   const std::optional<uint32_t> rank = parse_rank(text.substr(space + 1));
   if (!rank) {
-    throw FormatError(place + ": rank " + quote(text.substr(space + 1)) +
-                      " is not a number below " + std::to_string(kMaxIdCount));
+    fail("rank " + quote(text.substr(space + 1)) + " is not a number below " +
+         std::to_string(kMaxIdCount));
   }
-  line.bytes = std::move(*bytes);
-  line.rank = *rank;
-  return line;
+  lines.numbers.push_back(number);
+  lines.ranks.push_back(*rank);
+  lines.ends.push_back(lines.bytes.size());
 }
 
-std::vector<Line> parse_lines(std::string_view bytes, const std::string& where) {
-  std::vector<Line> lines;
+RankLines parse_lines(std::string_view bytes, const std::string& where) {
+  RankLines lines;
+  lines.bytes.reserve(bytes.size());
   uint64_t number = 0;
   while (!bytes.empty()) {
     ++number;
@@ -83,32 +85,34 @@ std::vector<Line> parse_lines(std::string_view bytes, const std::string& where) 
       text.remove_suffix(1);
     }
     if (!text.empty()) {
-      lines.push_back(parse_line(text, number, where));
+      parse_line(text, number, where, lines);
     }
   }
   return lines;
 }
 
-Vocabulary make_vocabulary(const std::vector<Line>& lines, const std::string& where) {
-  std::unordered_map<uint32_t, uint64_t> line_of_rank;
-  std::unordered_map<std::string_view, uint64_t> line_of_token;
+Vocabulary make_vocabulary(const RankLines& lines, const std::string& where) {
   std::vector<VocabularyEntry> entries;
-  for (const Line& line : lines) {
-    const auto [rank, new_rank] = line_of_rank.emplace(line.rank, line.number);
-    const auto [token, new_token] = line_of_token.emplace(line.bytes, line.number);
-    if (!new_rank || !new_token) {
-      const uint64_t first = new_rank ? token->second : rank->second;
-      throw FormatError(
-          base::at_line(where, line.number) + ": " +
-          (new_rank ? "token " + quote(line.bytes) : "rank " + std::to_string(line.rank)) +
-          " stands in line " + std::to_string(first) + " already");
-    }
-    entries.push_back({line.rank, line.bytes});
+  entries.reserve(lines.ranks.size());
+  size_t begin = 0;
+  for (size_t i = 0; i < lines.ranks.size(); ++i) {
+    entries.push_back(
+        {lines.ranks[i], std::string_view(lines.bytes).substr(begin, lines.ends[i] - begin)});
+    begin = lines.ends[i];
   }
   if (entries.empty()) {
     throw FormatError(where + ": no tokens in this .tiktoken file");
   }
-  return Vocabulary(entries);
+  Vocabulary::Clash clash;
+  std::optional<Vocabulary> vocabulary = Vocabulary::make(entries, clash);
+  if (!vocabulary) {
+    const VocabularyEntry& entry = entries[clash.second];
+    throw FormatError(
+        base::at_line(where, lines.numbers[clash.second]) + ": " +
+        (clash.same_id ? "rank " + std::to_string(entry.id) : "token " + quote(entry.bytes)) +
+        " stands in line " + std::to_string(lines.numbers[clash.first]) + " already");
+  }
+  return std::move(*vocabulary);
 }
 
 }  // namespace

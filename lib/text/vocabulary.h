@@ -32,6 +32,16 @@ class Vocabulary {
   // bytes are distinct and not empty; a breach is a bug (std::logic_error).
   explicit Vocabulary(const std::vector<VocabularyEntry>& entries);
 
+  // Two entries with the same id or the same bytes, by their place in the list.
+  struct Clash {
+    size_t first = 0;
+    size_t second = 0;
+    bool same_id = false;  // else the bytes are the same
+  };
+  // The same from entries that nobody has checked for that; nothing and the first clash if there is
+  // one.
+  static std::optional<Vocabulary> make(const std::vector<VocabularyEntry>& entries, Clash& clash);
+
   // Largest id plus one; 0 when empty. At least size().
   uint32_t id_limit() const { return static_cast<uint32_t>(begins_.size()); }
   // Number of tokens.
@@ -56,6 +66,8 @@ class Vocabulary {
   static constexpr uint32_t kNone = UINT32_MAX;
 
  private:
+  std::optional<Clash> fill(const std::vector<VocabularyEntry>& entries);
+
   std::string buffer_;
   std::vector<uint32_t> begins_;   // by id; offset in buffer_
   std::vector<uint32_t> lengths_;  // by id; 0 = gap
