@@ -9,7 +9,6 @@
 // the content is a token there, else the size of the vocabulary and so on; the `id` field is not
 // believed.
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -101,25 +100,12 @@ class ModelReader {
   ModelReader(const HfJson& json, const std::string& where) : json_(json), where_(where) {}
 
   void read_vocabulary(TokenizerParts& parts) {
+    index_keys();
     std::vector<std::string> bytes_of(json_.vocab.size());
     std::vector<VocabularyEntry> entries;
-    std::vector<bool> taken;
-    ids_.reserve(json_.vocab.size());
+    entries.reserve(json_.vocab.size());
     for (size_t i = 0; i < json_.vocab.size(); ++i) {
       const auto& [printable, id] = json_.vocab[i];
-      if (!ids_.emplace(printable, id).second) {
-        throw FormatError(where_ + ": model.vocab: token " + quote(printable) + " is given twice");
-      }
-      if (printable.empty()) {
-        throw FormatError(where_ + ": model.vocab: id " + std::to_string(id) +
-                          " is an empty token");
-      }
-      taken.resize(std::max<size_t>(taken.size(), size_t{id} + 1));
-      if (taken[id]) {
-        throw FormatError(where_ + ": model.vocab: token " + quote(printable) + ": id " +
-                          std::to_string(id) + " is given twice");
-      }
-      taken[id] = true;
       if (parts.characters) {
         entries.push_back({id, printable});
       } else if (std::optional<std::string> bytes = from_printable(printable)) {
@@ -152,27 +138,21 @@ class ModelReader {
     if (!model.has("unk_token")) {
       return;
     }
-    const auto found = ids_.find(model.text("unk_token"));
-    if (found == ids_.end()) {
+    characters.unknown_id = keys_.find(model.text("unk_token"));
+    if (!characters.unknown_id) {
       model.refuse("unk_token", "it is not in the vocabulary");
     }
-    characters.unknown_id = found->second;
   }
 
   void number_added_tokens(TokenizerParts& parts) const {
-    std::unordered_set<uint32_t> vocabulary_ids;
-    for (const auto& [printable, id] : ids_) {
-      vocabulary_ids.insert(id);
-    }
-    uint32_t next = static_cast<uint32_t>(ids_.size());
+    uint32_t next = static_cast<uint32_t>(keys_.size());
     for (AddedToken& token : parts.added_tokens) {
-      const auto found = ids_.find(token.content);
-      if (found != ids_.end()) {
-        token.id = found->second;
+      if (const std::optional<uint32_t> id = keys_.find(token.content)) {
+        token.id = *id;
         continue;
       }
       token.id = next++;
-      if (vocabulary_ids.contains(token.id)) {
+      if (keys_.contains(token.id)) {
         throw FormatError(where_ + ": added token " + quote(token.content) + " would get the id " +
                           std::to_string(token.id) +
                           ", which a token of the vocabulary has; the vocabulary has holes");
@@ -182,17 +162,38 @@ class ModelReader {
 
  private:
   uint32_t id_of(const std::string& printable, size_t merge) const {
-    const auto found = ids_.find(printable);
-    if (found == ids_.end()) {
+    const uint32_t id = keys_.find_id(printable);
+    if (id == Vocabulary::kNone) {
       throw FormatError(where_ + ": model.merges[" + std::to_string(merge) + "]: token " +
                         quote(printable) + " is not in the vocabulary");
     }
-    return found->second;
+    return id;
+  }
+
+  void index_keys() {
+    std::vector<VocabularyEntry> entries;
+    entries.reserve(json_.vocab.size());
+    for (const auto& [printable, id] : json_.vocab) {
+      if (printable.empty()) {
+        throw FormatError(where_ + ": model.vocab: id " + std::to_string(id) +
+                          " is an empty token");
+      }
+      entries.push_back({id, printable});
+    }
+    Vocabulary::Clash clash;
+    std::optional<Vocabulary> keys = Vocabulary::make(entries, clash);
+    if (!keys) {
+      const VocabularyEntry& second = entries[clash.second];
+      throw FormatError(where_ + ": model.vocab: token " + quote(second.bytes) +
+                        (clash.same_id ? ": id " + std::to_string(second.id) : std::string()) +
+                        " is given twice");
+    }
+    keys_ = std::move(*keys);
   }
 
   const HfJson& json_;
   const std::string& where_;
-  std::unordered_map<std::string_view, uint32_t> ids_;  // by printable form
+  Vocabulary keys_;  // printable forms
 };
 
 void check_template_ids(const TokenizerParts& parts) {
