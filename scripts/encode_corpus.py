@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the texts of encode_corpus.sh from unpacked packages.
 
-usage: encode_corpus.py UNPACKED_DIR OUT_DIR CORPUS_TOKENS.json
+usage: encode_corpus.py UNPACKED_DIR OUT_DIR CORPUS_TOKENS.json [BIG_PACKAGES.txt]
 
 en.txt, code.txt, multi.txt: the documents of ../shared/corpora/make_corpus.sh by kind, in the order of its
 sources. All documents in the order of their SHA-256 are that corpus, whose hash CORPUS_TOKENS.json records; a
 difference is a warning (other package versions), not an error. cjk.txt: lines with Chinese or Japanese in them,
 each line of under 40 characters once. log.txt: made up, drawn by a linear congruential generator.
+big.txt: the HTML pages of the packages that BIG_PACKAGES.txt lists, as text.
 Prints size and sha256 of each file.
 """
 import gzip
@@ -22,6 +23,7 @@ import sys
 DOCUMENT_BYTES = 65536
 CJK_BYTES = 30_000_000
 LOG_BYTES = 20_000_000
+BIG_BYTES = 1_000_000_000
 SHORT_LINE = 40
 
 HANDBOOK = "debian-handbook/usr/share/doc/debian-handbook/html/"
@@ -200,8 +202,23 @@ def log() -> bytes:
     return b"".join(out)[:LOG_BYTES]
 
 
+def write_big(unpacked: pathlib.Path, packages: pathlib.Path, path: pathlib.Path) -> None:
+    digest, size = hashlib.sha256(), 0
+    names = [line.split()[0] for line in packages.read_text().splitlines() if line and not line.startswith("#")]
+    pages = (page for name in names for page in files_under(unpacked / name, (".html",)))
+    with open(path, "wb") as file:
+        for page in pages:
+            data = from_html(read_text(page) or "").strip("\n").encode() + b"\n\n"
+            if size + len(data) > BIG_BYTES:
+                break
+            file.write(data)
+            digest.update(data)
+            size += len(data)
+    print(f"{path.name} {size} bytes sha256 {digest.hexdigest()}")
+
+
 def main() -> int:
-    unpacked, out, recorded = (pathlib.Path(argument) for argument in sys.argv[1:4])
+    unpacked, out, recorded, *big = (pathlib.Path(argument) for argument in sys.argv[1:])
     kinds = documents_of(unpacked)
     whole = hashlib.sha256()
     for document in sorted((d for part in kinds.values() for d in part), key=lambda d: hashlib.sha256(d).digest()):
@@ -216,6 +233,8 @@ def main() -> int:
     for name, data in texts.items():
         (out / (name + ".txt")).write_bytes(data)
         print(f"{name}.txt {len(data)} bytes sha256 {hashlib.sha256(data).hexdigest()}")
+    if big:
+        write_big(unpacked, big[0], out / "big.txt")
     return 0
 
 

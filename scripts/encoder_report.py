@@ -177,7 +177,7 @@ class Results:
             lines.append(f"* {name}{' ' + version if version else ''}, "
                          f"{'several threads' if several else 'one thread'}: {call}")
         lines += ["", "## Not shown as a figure", ""]
-        lines += ["* " + progress(r) for r in self.rows if r["state"] in ("differs", "fails")] or ["nothing"]
+        lines += ["* " + progress(r) for r in self.rows if r["state"] in ("differs", "fails")] or ["* nothing"]
         return "\n".join(lines) + "\n"
 
     def write(self, folder: pathlib.Path, command: list[str], root: pathlib.Path) -> None:
