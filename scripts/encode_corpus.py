@@ -205,7 +205,8 @@ def log() -> bytes:
 def write_big(unpacked: pathlib.Path, packages: pathlib.Path, path: pathlib.Path) -> None:
     digest, size = hashlib.sha256(), 0
     names = [line.split()[0] for line in packages.read_text().splitlines() if line and not line.startswith("#")]
-    pages = (page for name in names for page in files_under(unpacked / name, (".html",)))
+    pages = (page for name in names for page in files_under(unpacked / name, (".html",))
+             if "/translations/" not in page)  # of the kernel's documentation
     with open(path, "wb") as file:
         for page in pages:
             data = from_html(read_text(page) or "").strip("\n").encode() + b"\n\n"
