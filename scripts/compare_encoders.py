@@ -17,8 +17,8 @@ else tokenizers; --reference ours takes our scalar build, which the goldens test
 as "differs" without a figure, one without the vocabulary as "-". A clock check stands before and after every
 pass; a measurement on a slow clock, or whose one thread had less than 95 % of its core, is repeated, up to three
 times in all, and marked ~ if that did not help.
-big.txt (1 GB): peers that make Python lists or objects need 10 to 30 GB for it; --files big --reference ours
---peers gigatoken,toktok,quicktok fits into 16 GB.
+big.txt (450 MB): peers that make Python lists or objects, and the references from tiktoken, take an estimated 5 to
+15 GB for it; --files big --reference ours --peers gigatoken,toktok,quicktok take less.
 Last line: N passed, N failed; a measurement of ours with other ids is a failure. Exit 77 where the corpus, the
 vocabularies or the packages are missing.
 """
