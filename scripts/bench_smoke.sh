@@ -36,5 +36,22 @@ else
   failed=$((failed + 1))
   echo "FAILED: bench_scanners"
 fi
+# bench_encode: the ids that it times are those that bpe-encode writes.
+if "$build/tools/bpe-train" "$here/README.md" --vocab-size 400 -o "$work/tokenizer.json" -q &&
+  "$build/tools/bpe-encode" -t "$work/tokenizer.json" --special none --format u32 "$here/README.md" -o "$work/tool.u32" -q &&
+  "$build/tests/bench/bench_encode" --json --threads 2 --passes 1 --ids "$work/bench.u32" \
+    "$work/tokenizer.json" - "$here/README.md" >"$work/encode.json" &&
+  cmp "$work/tool.u32" "$work/bench.u32" &&
+  python3 - "$work/encode.json" <<'PY'
+import json, sys
+row = json.load(open(sys.argv[1]))["files"][0]
+sys.exit(0 if row["ids"] > 0 and all(p["seconds"] > 0 and p["clock"] > 0 for p in [row["cold"], *row["warm"]]) else 1)
+PY
+then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "FAILED: bench_encode"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

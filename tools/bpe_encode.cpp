@@ -44,6 +44,8 @@ const char* const kFooter =
 
 void declare(cli::ToolApp& app, Options& options) {
   cli::EncodeRunOptions& run = options.run;
+  run.encode.refused_hint =
+      "--allow-special or --special allow lets it through, --special plain reads it as text";
   cli::add_tokenizer_options(app, run.tokenizer);
   cli::add_document_options(
       app, run.documents,

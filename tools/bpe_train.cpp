@@ -31,7 +31,7 @@ struct Options {
   text::TrainerOptions trainer;
   std::string vocab_size = "32000";  // checked when the number of special tokens is known
   std::string output = "-";
-  FileFormat format = FileFormat::kJson;
+  std::optional<FileFormat> format;  // --format; else by the name of the output
   std::string report_path;
 };
 
@@ -68,12 +68,13 @@ void declare(cli::ToolApp& app, Options& options) {
 
   app.add_text("-o,--output", options.output, "FILE", "Result; default: standard output")
       ->group("Output");
-  app.add_choice<FileFormat>("--format", options.format,
-                             {{"json", FileFormat::kJson},
-                              {"tiktoken", FileFormat::kTiktoken},
-                              {"merges", FileFormat::kMerges}},
-                             "tokenizer.json (default), a .tiktoken file, or vocab.json and "
-                             "merges.txt in a directory")
+  app.add_choice<std::optional<FileFormat>>(
+         "--format", options.format,
+         {{"json", FileFormat::kJson},
+          {"tiktoken", FileFormat::kTiktoken},
+          {"merges", FileFormat::kMerges}},
+         "tokenizer.json (default), a .tiktoken file (default for -o NAME.tiktoken), or vocab.json "
+         "and merges.txt in a directory")
       ->group("Output");
   app.add_text("--report", options.report_path, "FILE",
                "JSON with the counts of the run and the seconds of its phases")
@@ -178,6 +179,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 int run(Options& options, const cli::CommonOptions& common) {
+  const FileFormat format = options.format.value_or(
+      options.output.ends_with(".tiktoken") ? FileFormat::kTiktoken : FileFormat::kJson);
   cli::refuse_same_outputs({options.output, options.report_path});
   options.trainer.vocab_size =
       cli::parse_integer(options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
@@ -185,7 +188,7 @@ int run(Options& options, const cli::CommonOptions& common) {
   text::BpeTrainer trainer(options.trainer);
   cli::DocumentReader reader(options.documents);
   // An unwritable path ends the run before it learns.
-  const bool is_directory = options.format == FileFormat::kMerges;
+  const bool is_directory = format == FileFormat::kMerges;
   std::optional<base::OutputFile> out;
   if (is_directory) {
     cli::check_merges_directory(options.output);
@@ -221,8 +224,8 @@ int run(Options& options, const cli::CommonOptions& common) {
   if (is_directory) {
     files = text::to_vocab_merges(result.tokenizer);
   } else {
-    out->write(options.format == FileFormat::kJson ? text::to_tokenizer_json(result.tokenizer)
-                                                   : text::to_tiktoken(result.tokenizer));
+    out->write(format == FileFormat::kJson ? text::to_tokenizer_json(result.tokenizer)
+                                           : text::to_tiktoken(result.tokenizer));
     out->flush();
   }
   times.write_seconds = seconds_since(write_start);

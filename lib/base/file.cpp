@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fcntl.h>
@@ -311,6 +313,22 @@ void remove_temporary_files() noexcept {
       ::unlink(slot.path.data());
     }
   }
+}
+
+const CompressedKind* find_compressed_kind(std::string_view first_bytes) {
+  constexpr std::string_view kXzMagic(
+      "\xFD"
+      "7zXZ\x00",
+      6);
+  static constexpr CompressedKind kKinds[] = {{"\x1F\x8B", "gzip", "gzip -dc"},
+                                              {"\x28\xB5\x2F\xFD", "zstd", "zstd -dc"},
+                                              {kXzMagic, "xz", "xz -dc"},
+                                              {"BZh91AY&SY", "bzip2", "bzip2 -dc"}};
+  const auto* kind =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const CompressedKind& one) {
+        return first_bytes.substr(0, one.magic.size()) == one.magic;
+      });
+  return kind == std::end(kKinds) ? nullptr : kind;
 }
 
 }  // namespace netcl::base

@@ -112,6 +112,15 @@ void write_file(const std::string& path, std::string_view bytes);
 // a tool's SIGINT handler may call it before it ends the process.
 void remove_temporary_files() noexcept;
 
+// A kind of compressed file, and what unpacks it to standard output.
+struct CompressedKind {
+  std::string_view magic;
+  const char* name;
+  const char* command;
+};
+// The kind of a file that begins so (gzip, zstd, xz, bzip2), or null.
+const CompressedKind* find_compressed_kind(std::string_view first_bytes);
+
 }  // namespace netcl::base
 
 #endif  // NETCL_BASE_FILE_H_

@@ -243,8 +243,8 @@ class EncodeRun {
     const AddedToken& token = state_.parts.added_tokens[match.token];
     if (match.token < refused_.size() && refused_[match.token]) {
       throw FormatError(base::at_byte(options_.where, options_.where_offset + content_at) +
-                        ": the input holds the special token " + quote(token.content) +
-                        "; allow it, or have it read as plain text");
+                        ": the input holds the special token " + quote(token.content) + "; " +
+                        std::string(options_.refused_hint));
     }
     add(token.id, span);
   }

@@ -58,6 +58,8 @@ struct EncodeOptions {
   std::vector<std::string> allowed;
   // Adds what the file's post-processor adds around one text (BOS, EOS, [CLS] ...).
   bool apply_template = false;
+  // What the error about a refused special token tells the user to do.
+  std::string_view refused_hint = "allow it, or have it read as plain text";
   // Memory for ids of pieces seen before, of each thread that encodes: see piece_cache.h. More
   // makes texts with many different words faster, up to a point.
   size_t cache_bytes = kDefaultCacheBytes;

@@ -128,6 +128,10 @@ TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOp
   const std::string file_path = fs::is_directory(path, error) ? file_of_directory(path) : path;
   const base::FileBytes file = base::FileBytes::open(file_path);
   const std::string where = base::display_path(file_path);
+  if (const base::CompressedKind* kind = base::find_compressed_kind(file.view())) {
+    throw base::FormatError(where + ": is " + kind->name + "-compressed; unpack it first, with '" +
+                            kind->command + "'");
+  }
   const TokenizerFormat format =
       looks_like_json(file.view()) ? json_format(file.view()) : TokenizerFormat::kTiktoken;
   switch (format) {

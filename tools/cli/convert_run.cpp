@@ -80,7 +80,18 @@ std::optional<std::string> rule_difference(const text::BpeTokenizer& tokenizer,
   return std::nullopt;
 }
 
-std::string specials_json(const std::vector<std::pair<std::string, uint32_t>>& specials) {
+using Specials = std::vector<std::pair<std::string, uint32_t>>;
+
+// Where the pattern's name brings the special tokens, the file may repeat them.
+Specials all_specials(const text::BpeTokenizer& tokenizer) {
+  Specials specials;
+  for (const text::AddedToken& token : tokenizer.parts().added_tokens) {
+    specials.emplace_back(token.content, token.id);
+  }
+  return specials;
+}
+
+std::string specials_json(const Specials& specials) {
   std::string text = "{";
   const char* comma = "\n";
   for (const auto& [content, id] : specials) {
@@ -165,13 +176,11 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   }
 
   const text::TokenizerFileOptions read_back = read_back_options(tokenizer, options.target);
-  if (specials_out && !read_back.specials) {
-    throw base::UsageError("--specials-out: " +
-                           (options.target == ConvertTarget::kJson
-                                ? std::string("a tokenizer.json holds its special tokens")
-                                : "there is nothing to write that the pattern does not bring") +
-                           "; leave it out");
+  if (specials_out && options.target == ConvertTarget::kJson) {
+    throw base::UsageError(
+        "--specials-out: a tokenizer.json holds its special tokens; leave it out");
   }
+  const Specials specials = read_back.specials ? *read_back.specials : all_specials(tokenizer);
   if (std::optional<std::string> difference = rule_difference(tokenizer, options.target)) {
     return difference;
   }
@@ -182,7 +191,7 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
     return difference;
   }
   if (specials_out) {
-    specials_out->write(specials_json(*read_back.specials));
+    specials_out->write(specials_json(specials));
     specials_out->flush();
   }
   if (is_file) {

@@ -104,22 +104,7 @@ void add_document_options(ToolApp& app, DocumentOptions& options, const std::str
 
 void refuse_compressed(std::string_view first_bytes, const std::string& path,
                        const std::string& override_hint) {
-  struct Kind {
-    std::string_view magic;
-    const char* name;
-    const char* command;
-  };
-  static constexpr Kind kKinds[] = {{"\x1F\x8B", "gzip", "gzip -dc"},
-                                    {"\x28\xB5\x2F\xFD", "zstd", "zstd -dc"},
-                                    {std::string_view("\xFD"
-                                                      "7zXZ\x00",
-                                                      6),
-                                     "xz", "xz -dc"},
-                                    {"BZh91AY&SY", "bzip2", "bzip2 -dc"}};
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& one) {
-    return first_bytes.substr(0, one.magic.size()) == one.magic;
-  });
-  if (kind != std::end(kKinds)) {
+  if (const base::CompressedKind* kind = base::find_compressed_kind(first_bytes)) {
     throw base::FormatError(path + ": is " + kind->name + "-compressed; use '" + kind->command +
                             " " + path + " | ...'" + override_hint);
   }

@@ -142,7 +142,8 @@ class TextParser {
                                        number_.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number) {
       refuse_id(where(), base::quote(number_), position_,
-                "is no number; text ids are decimal numbers with blanks between them");
+                "is no number; text ids are decimal numbers with blanks between them, and raw "
+                "numbers need --format u16 or u32");
     }
     if (result.ec != std::errc() || result.ptr != end) {
       refuse_id(where(), number_.substr(0, 60), position_,
