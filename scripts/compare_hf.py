@@ -180,6 +180,18 @@ def compare_files(tools: pathlib.Path, shared: pathlib.Path, folder: str, texts:
         ours, theirs, _ = both(byte_level(truncation=cut, padding=fill), texts, ("--truncate", "--pad"))
         check(f"truncation and padding, {direction}", ours == theirs)
 
+    # Tokens that take white space, next to and inside each other.
+    rng = random.Random(3)
+    differ = 0
+    for _ in range(150):
+        contents = {"".join(rng.choice("abA \n") for _ in range(rng.randint(1, 3))) for _ in range(3)}
+        added = [{"id": 256 + i, "content": content, "single_word": rng.random() < 0.2, "lstrip": rng.random() < 0.4,
+                  "rstrip": rng.random() < 0.4, "normalized": False, "special": False} for i, content in enumerate(sorted(contents))]
+        lines = ["".join(rng.choice("abA \n ") for _ in range(rng.randint(1, 10))) for _ in range(20)]
+        ours, theirs, _ = both(byte_level(added_tokens=added), lines)
+        differ += ours != theirs
+    check("added tokens that take white space", differ == 0)
+
     models = {f"on characters {flags}": on_characters(*flags) for flags in itertools.product((True, False), repeat=4)}
     packed = shared / "vocabs" / "llama2.tokenizer.json.xz"
     if packed.is_file():

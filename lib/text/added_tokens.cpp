@@ -80,6 +80,11 @@ class AddedTokenMatcher::Selection {
       take_space_after(match);
     }
     // White space that the token before took may begin this token's own text.
+    // As Hugging Face has it, such a token is left out if it takes white space to its left and the
+    // token before took all of it, and only then.
+    if (added.lstrip && match.end <= taken_) {
+      return;
+    }
     match.begin = std::max(match.begin, std::min(taken_, match.content_begin));
     taken_ = match.end;
     matches_.push_back(match);

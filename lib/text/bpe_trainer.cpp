@@ -96,9 +96,7 @@ std::vector<AddedToken> make_specials(const TrainerOptions& options) {
 bool may_cut_documents(const TrainerOptions& options, const PreTokenizer& pre_tokenizer) {
   const std::shared_ptr<const PreSplitter>& splitter = pre_tokenizer.steps().front().splitter;
   return splitter && !splitter->name().empty() && !options.add_prefix_space &&
-         std::none_of(
-             options.specials.begin(), options.specials.end(),
-             [](const std::string& special) { return special.find('\n') < special.size() - 1; });
+         std::none_of(options.specials.begin(), options.specials.end(), may_lie_across_cuts);
 }
 
 // What one thread counts with; apart from the others in memory.

@@ -9,6 +9,19 @@ namespace netcl::text {
 
 namespace {
 
+bool is_ascii_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// Any byte of a character beyond ASCII counts: it may be of a letter.
+bool may_be_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool may_be_letter_or_number(char c) {
+  return may_be_letter(c) || (c >= '0' && c <= '9');
+}
+
 // The character that ends at `end` > 0.
 ScanChar char_before(const ScanText& text, size_t end) {
   for (size_t length = std::min<size_t>(end, 4); length > 1; --length) {
@@ -24,14 +37,34 @@ ScanChar char_before(const ScanText& text, size_t end) {
 
 size_t find_safe_cut(std::string_view text, size_t from) {
   const ScanText scan(text);
-  size_t line_feed = text.find('\n', std::max<size_t>(from, 2) - 1);
-  while (line_feed != std::string_view::npos && line_feed + 1 < text.size()) {
-    if (scan.at(line_feed + 1).has(kLetter) && !char_before(scan, line_feed).has(kSpace)) {
-      return line_feed + 1;
+  for (size_t at = std::max<size_t>(from, 1); at < text.size(); ++at) {
+    if (is_ascii_space(text[at])) {
+      if (char_before(scan, at).has(kLetter | kNumber)) {
+        return at;
+      }
+    } else if (text[at - 1] == '\n' && at >= 2 && scan.at(at).has(kLetter) &&
+               !char_before(scan, at - 1).has(kSpace)) {
+      return at;
     }
-    line_feed = text.find('\n', line_feed + 1);
   }
   return text.size();
+}
+
+bool may_lie_across_cuts(std::string_view content) {
+  for (size_t i = 1; i < content.size(); ++i) {
+    if ((is_ascii_space(content[i]) && may_be_letter_or_number(content[i - 1])) ||
+        (content[i - 1] == '\n' && may_be_letter(content[i]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool may_depend_on_cuts(const AddedToken& token) {
+  const std::string_view content = token.content;
+  return may_lie_across_cuts(content) || (token.lstrip && may_be_letter(content.front())) ||
+         (token.rstrip && may_be_letter_or_number(content.back())) ||
+         (token.single_word && (is_ascii_space(content.front()) || content.back() == '\n'));
 }
 
 }  // namespace netcl::text

@@ -475,12 +475,8 @@ std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOp
 
 bool BpeTokenizer::can_be_cut() const {
   const TokenizerParts& parts = state_->parts;
-  const auto reaches_over_cuts = [](const AddedToken& token) {
-    const std::string_view content = token.content;
-    return token.lstrip || content.substr(0, content.size() - 1).find('\n') != content.npos;
-  };
   return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
-         std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), reaches_over_cuts);
+         std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), may_depend_on_cuts);
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,

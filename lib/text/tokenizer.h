@@ -114,8 +114,8 @@ class BpeTokenizer {
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
                                base::ThreadPool& pool) const;
   // Whether the parts of a text cut by find_safe_cut() (document_cut.h) have the ids of the whole:
-  // the pre-tokenizer is one known pattern, nothing normalizes, and no added token can lie across
-  // such a place or eats blanks to its left.
+  // the pre-tokenizer is one known pattern, nothing normalizes, and no added token depends on what
+  // is on the other side of such a place.
   bool can_be_cut() const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;

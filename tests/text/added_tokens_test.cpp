@@ -63,6 +63,9 @@ std::vector<AddedMatch> plain_search(const std::vector<AddedToken>& tokens, cons
            is_space(decode_utf8(text, match.end).code_point)) {
       match.end += decode_utf8(text, match.end).byte_count;
     }
+    if (token.lstrip && match.end <= taken) {
+      continue;
+    }
     match.begin = std::max(match.begin, std::min(taken, match.content_begin));
     taken = match.end;
     matches.push_back(match);

@@ -178,15 +178,18 @@ TEST_CASE("document cut: every known pattern makes the same pieces of the two pa
 }
 
 TEST_CASE("document cut: is found at the first place that is safe") {
-  CHECK(find_safe_cut("ab\ncd\nef", 0) == 3);
+  CHECK(find_safe_cut("ab\ncd\nef", 0) == 2);
   CHECK(find_safe_cut("ab\ncd\nef", 3) == 3);
-  CHECK(find_safe_cut("ab\ncd\nef", 4) == 6);
+  CHECK(find_safe_cut("ab\ncd\nef", 4) == 5);
   CHECK(find_safe_cut("ab\ncd\nef", 8) == 8);
+  CHECK(find_safe_cut("ab\r\n- cd", 0) == 2);
+  CHECK(find_safe_cut("(1 2)", 0) == 2);
+  CHECK(find_safe_cut("\u4E00\u4E01\t", 0) == 6);
   CHECK(find_safe_cut("\u3002\n\u4E00", 0) == 4);
   CHECK(find_safe_cut("\x80\nb", 0) == 2);
   for (const std::string text :
-       {"", "\n", "\nb", "a\n", "a\n\nb", "a \nb", "a\r\nb", "a\u3000\nb", "a\u0085\nb", "a\n1",
-        "a\n b", "a\n'sb", "a\n\xFF", "a\n\u0301", "abc"}) {
+       {"", "\n", "\nb", "!\n", "!\n\nb", "! \nb", "!\r\nb", "!\u3000\nb", "!\u0085\nb", "!\n1",
+        "!\n b", "!\n'sb", "!\n\xFF", "!\n\u0301", "abc", "a\u3000b", "\xFF a", "\u0301 a"}) {
     CAPTURE(text);
     CHECK(find_safe_cut(text, 0) == text.size());
   }

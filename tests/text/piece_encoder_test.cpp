@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "support/catch.h"
 #include "text/bpe_trainer.h"
+#include "text/document_cut.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
 
@@ -19,6 +20,7 @@ using netcl::text::BpeEncoder;
 using netcl::text::BpeTokenizer;
 using netcl::text::EncodeOptions;
 using netcl::text::EncodeScratch;
+using netcl::text::find_safe_cut;
 using netcl::text::PreTokenized;
 using netcl::text::TokenizerParts;
 using netcl::text::TrainerOptions;
@@ -118,4 +120,49 @@ TEST_CASE("piece encoder: a long text by several threads has the ids of one thre
       }
     }
   }
+}
+
+TEST_CASE(
+    "piece encoder: added tokens do not depend on safe cuts, or the tokenizer cannot be cut") {
+  const BpeTokenizer plain = make_tokenizer("cl100k");
+  Rng rng(9);
+  const std::vector<std::string> kParts = {"a", "b", "1",   " ",        "\n", "\r\n",
+                                           "x", "!", "<t>", "\xC3\xA9", "\t"};
+  const auto random_string = [&](size_t longest) {
+    std::string text;
+    for (size_t i = 1 + rng.below(longest); i > 0; --i) {
+      text += kParts[rng.below(kParts.size())];
+    }
+    return text;
+  };
+  size_t cut_count = 0;
+  for (int round = 0; round < 400; ++round) {
+    TokenizerParts parts = plain.parts();
+    parts.added_tokens.clear();
+    for (uint32_t i = 0; i < 1 + rng.below(3); ++i) {
+      netcl::text::AddedToken token;
+      token.content = random_string(3);
+      token.id = 1000 + i;
+      token.special = false;
+      token.lstrip = rng.below(3) == 0;
+      token.rstrip = rng.below(3) == 0;
+      token.single_word = rng.below(3) == 0;
+      parts.added_tokens.push_back(token);
+    }
+    const BpeTokenizer tokenizer(std::move(parts));
+    for (int i = 0; tokenizer.can_be_cut() && i < 20; ++i) {
+      const std::string text = random_string(24);
+      const Ids wanted = tokenizer.encode(text);
+      for (size_t cut = find_safe_cut(text, 0); cut < text.size();
+           cut = find_safe_cut(text, cut + 1)) {
+        Ids ids = tokenizer.encode(text.substr(0, cut));
+        const Ids right = tokenizer.encode(text.substr(cut));
+        ids.insert(ids.end(), right.begin(), right.end());
+        CAPTURE(text, cut, tokenizer.parts().added_tokens[0].content);
+        REQUIRE((ids == wanted));
+        ++cut_count;
+      }
+    }
+  }
+  CHECK(cut_count > 5000);
 }

@@ -209,6 +209,11 @@ void check_sources(const RunOptions& o) {
   refuse(o.ids.empty() && (!o.embedding.empty() || o.vocab_size != 0),
          std::string(o.vocab_size != 0 ? "--vocab-size" : "--embedding") + " needs --ids");
   refuse(o.has_seed && o.vocab_size == 0, "--seed needs --vocab-size, which it seeds");
+  const std::string* const inputs[] = {&o.q,    &o.k,         &o.v,         &o.x,      &o.ids,
+                                       &o.mask, &o.embedding, &o.positions, &o.kv_lens};
+  refuse(std::count_if(std::begin(inputs), std::end(inputs),
+                       [](const std::string* input) { return *input == "-"; }) > 1,
+         "-: standard input named twice");
 }
 
 void check_module(const RunOptions& o) {

@@ -112,7 +112,9 @@ class EncodeRun {
     try {
       reader_.for_each_batch([this](const DocumentBatch& batch) { take(batch); });
     } catch (const base::FormatError&) {
-      out_.flush();  // on standard output exactly the documents before the bad one appear
+      // On standard output exactly the documents before the bad one appear, and of a long one the
+      // parts before the bad place.
+      out_.flush();
       throw;
     }
     write_held();

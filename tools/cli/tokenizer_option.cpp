@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tokenizer_option.h"
 
+#include <vector>
+
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "text/tokenizer_parts.h"
 
 namespace netcl::cli {
 
@@ -33,6 +36,31 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
       ->group("Tokenizer");
 }
 
+namespace {
+
+// Tokens that nothing makes are the mark of a merges.txt that was cut short.
+void warn_of_orphans(const text::TokenizerParts& parts) {
+  std::vector<bool> made(parts.vocabulary.id_limit());
+  for (const text::Merge& merge : parts.merges) {
+    made[merge.result] = true;
+  }
+  for (const text::AddedToken& token : parts.added_tokens) {
+    if (token.id < made.size()) {
+      made[token.id] = true;
+    }
+  }
+  size_t orphans = 0;
+  for (uint32_t id = 0; id < made.size(); ++id) {
+    orphans += parts.vocabulary.bytes(id).size() > 1 && !made[id] ? 1 : 0;
+  }
+  if (orphans > 0) {
+    spdlog::warn("{}: {} tokens of the vocabulary are made by no merge; is merges.txt whole?",
+                 parts.where, orphans);
+  }
+}
+
+}  // namespace
+
 text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdin_is_input) {
   if (option.path == "-" && stdin_is_input) {
     throw base::UsageError("-t -: standard input is read for the input already");
@@ -41,6 +69,9 @@ text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdi
   spdlog::info("{}: {}, {} tokens, ids below {}", base::quote(option.path, 200),
                text::format_name(file.format), file.tokenizer.vocab_size(),
                file.tokenizer.id_limit());
+  if (file.format == text::TokenizerFormat::kVocabMerges) {
+    warn_of_orphans(file.tokenizer.parts());
+  }
   return file;
 }
 
