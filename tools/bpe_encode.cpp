@@ -79,6 +79,9 @@ void declare(cli::ToolApp& app, Options& options) {
                  "Fill documents up as the file's 'padding' says; for BatchLongest all documents\n"
                  "are one batch, held in memory until the end of the input")
       ->group("Sequence");
+  app.add_size("--cache", run.encode.cache_bytes, uint64_t{1} << 20, uint64_t{1} << 36,
+               "Memory for ids of pieces seen before, of each thread; default: 128M")
+      ->group("Limits");
   app.add_size("--max-piece", run.encode.max_piece, text::kLeastMaxPiece, text::kMostMaxPiece,
                "Longest piece without a place to split, and longest text for a normalizer or\n"
                "made by one; a longer one is bad input. Default: 1G")

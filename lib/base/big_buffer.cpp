@@ -56,10 +56,10 @@ BigBuffer::BigBuffer(size_t size) : size_(size) {
 
 void advise_huge_pages(void* memory, size_t size) {
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t begin = (address + kHugePage - 1) / kHugePage * kHugePage;
-  const uintptr_t end = (address + size) / kHugePage * kHugePage;
-  if (begin < end) {
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  const size_t before = (kHugePage - address % kHugePage) % kHugePage;  // of the first whole page
+  if (size >= before + kHugePage) {
+    const size_t whole = (size - before) / kHugePage * kHugePage;
+    ::madvise(static_cast<char*>(memory) + before, whole, MADV_HUGEPAGE);
   }
 }
 

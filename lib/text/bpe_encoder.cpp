@@ -18,6 +18,11 @@ constexpr uint32_t kNoNode = UINT32_MAX;
 // text rarely has pieces that long.
 constexpr size_t kLongestScan = 96;
 
+// Pieces from this length on are encoded faster by backtracking, once what it needs is there; that
+// takes as long as merging some tens of thousands of pieces.
+constexpr size_t kShortestMedium = 24;
+constexpr size_t kMediumPieces = 8192;
+
 // A rank and a place in one word, so that the lowest word is the leftmost of the lowest ranks.
 constexpr int kPlaceBits = 8;
 constexpr uint32_t kNoRankWord = kNoRank << kPlaceBits;
@@ -134,13 +139,15 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
       return;
     }
   }
-  if (piece.size() > kLongestScan) {
-    if (const BacktrackEncoder* backtrack = backtrack_encoder()) {
+  if (piece.size() >= kShortestMedium) {
+    if (const BacktrackEncoder* backtrack = backtrack_encoder_for(piece.size())) {
       backtrack->encode(piece, scratch.backtrack, ids);
-    } else {
-      merge_by_heap(piece, scratch, ids);
+      return;
     }
-    return;
+    if (piece.size() > kLongestScan) {
+      merge_by_heap(piece, scratch, ids);
+      return;
+    }
   }
   std::array<uint32_t, kLongestScan> parts;
   const size_t count = merge_by_scan(piece, parts.data());
@@ -228,8 +235,20 @@ const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
       backtrack_ =
           std::make_unique<const BacktrackEncoder>(*vocabulary_, ranks_, std::move(splits));
     }
+    backtrack_ready_.store(backtrack_.get(), std::memory_order_release);
   });
   return backtrack_.get();
+}
+
+const BacktrackEncoder* BpeEncoder::backtrack_encoder_for(size_t piece_size) const {
+  if (piece_size <= kLongestScan) {
+    const BacktrackEncoder* ready = backtrack_ready_.load(std::memory_order_acquire);
+    if (ready != nullptr ||
+        medium_pieces_.fetch_add(1, std::memory_order_relaxed) < kMediumPieces) {
+      return ready;
+    }
+  }
+  return backtrack_encoder();
 }
 
 // The heap holds (rank, node) of pairs that were neighbours when they were pushed; an entry counts

@@ -6,7 +6,8 @@
 //     that is a token as a whole is that token at once (.tiktoken).
 // Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
 // two cache lines). Long ones are not merged at all (backtrack_encoder.h): O(n) for any input. What
-// that needs is made when the first long piece comes, by merging the bytes of every token once. Of
+// that needs is made when the first long piece comes, or when so many of medium length came that it
+// pays for them too, by merging the bytes of every token once. Of
 // a merge list in which a merge comes before one that makes its parts, as no trainer writes it,
 // long pieces are merged with a heap over a linked list: O(n log n).
 //
@@ -19,6 +20,7 @@
 #define NETCL_TEXT_BPE_ENCODER_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -92,6 +94,7 @@ class BpeEncoder {
                      LastMerge* last = nullptr) const;
   std::vector<TokenSplit> make_splits() const;
   const BacktrackEncoder* backtrack_encoder() const;
+  const BacktrackEncoder* backtrack_encoder_for(size_t piece_size) const;
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
@@ -100,6 +103,8 @@ class BpeEncoder {
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
   mutable std::once_flag backtrack_made_;
+  mutable std::atomic<const BacktrackEncoder*> backtrack_ready_ = nullptr;
+  mutable std::atomic<size_t> medium_pieces_ = 0;              // encoded without it
   mutable std::unique_ptr<const BacktrackEncoder> backtrack_;  // null: merges out of order
 };
 

@@ -55,9 +55,9 @@ bool is_surrogate(int32_t c) {
   return c >= 0xD800 && c <= 0xDFFF;
 }
 
-// Starters that compose with a character before them: the last character of a canonical
-// decomposition, and the vowels and final consonants of Hangul.
-std::unordered_set<int32_t> find_second_starters() {
+// Characters that compose with one before them: the last character of a canonical decomposition,
+// among them the vowels and final consonants of Hangul.
+std::unordered_set<int32_t> find_seconds() {
   std::unordered_set<int32_t> seconds;
   std::vector<int32_t> parts;
   for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
@@ -66,7 +66,7 @@ std::unordered_set<int32_t> find_second_starters() {
     }
     parts.clear();
     append_decomposition(c, false, parts);
-    if (parts.size() > 1 && combining_class(parts.back()) == 0) {
+    if (parts.size() > 1) {
       seconds.insert(parts.back());
     }
   }
@@ -93,9 +93,10 @@ NormalForm::NormalForm(bool compose, bool compatibility)
     : compose_(compose),
       compatibility_(compatibility),
       boundary_((kMaxCodePoint >> 6) + 1),
-      inert_((kMaxCodePoint >> 6) + 1) {
+      inert_((kMaxCodePoint >> 6) + 1),
+      composes_((kMaxCodePoint >> 6) + 1) {
   const std::unordered_set<int32_t> seconds =
-      compose ? find_second_starters() : std::unordered_set<int32_t>();
+      compose ? find_seconds() : std::unordered_set<int32_t>();
   std::vector<int32_t> parts;
   for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
     if (is_surrogate(c)) {
@@ -108,11 +109,41 @@ NormalForm::NormalForm(bool compose, bool compatibility)
     if (combining_class(parts[0]) == 0 && !seconds.contains(parts[0])) {
       boundary_[word] |= bit;
     }
+    if (seconds.contains(c)) {
+      composes_[word] |= bit;
+    }
     const bool unchanged = parts.size() == 1 && parts[0] == c;
     if (unchanged || (compose && normalize({c}) == std::vector<int32_t>{c})) {
       inert_[word] |= bit;
     }
   }
+}
+
+bool NormalForm::is_normal(std::string_view text) const {
+  int last_class = 0;  // combining class of the character before
+  for (size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      last_class = 0;
+      ++at;
+      continue;
+    }
+    const DecodedChar c = decode_utf8(text, at);
+    at += c.byte_count;
+    if (!c.well_formed) {
+      last_class = 0;
+      continue;
+    }
+    if (!is_inert(c.code_point) || test(composes_, c.code_point)) {
+      return false;
+    }
+    const int own_class =
+        is_boundary(c.code_point) ? 0 : combining_class(static_cast<int32_t>(c.code_point));
+    if (own_class != 0 && own_class < last_class) {
+      return false;
+    }
+    last_class = own_class;
+  }
+  return true;
 }
 
 std::vector<int32_t> NormalForm::normalize(const std::vector<int32_t>& characters) const {

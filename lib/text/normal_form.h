@@ -23,6 +23,11 @@ class NormalForm {
   // True when the character alone is its own normal form.
   bool is_inert(char32_t c) const { return test(inert_, c); }
 
+  // True when the text is surely in this form already (the quick check of UAX 15, section 9): each
+  // character alone is, none composes with one before it, and marks stand in order. Bytes that are
+  // no well-formed UTF-8 take part in nothing. One pass; most text of any language passes.
+  bool is_normal(std::string_view text) const;
+
   // Normal form of characters (no surrogates).
   std::vector<int32_t> normalize(const std::vector<int32_t>& characters) const;
 
@@ -35,6 +40,7 @@ class NormalForm {
   bool compatibility_;
   std::vector<uint64_t> boundary_;  // one bit per code point
   std::vector<uint64_t> inert_;
+  std::vector<uint64_t> composes_;  // with a character before it
 };
 
 }  // namespace netcl::text

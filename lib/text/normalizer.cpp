@@ -188,17 +188,31 @@ void replace_matches(const NormalizerStep& step, std::string_view text, LayerBui
   out.copy(at, text.size());
 }
 
+// The normal form that a step makes, or null.
+const NormalForm* form_of(const NormalizerStep& step) {
+  using Kind = NormalizerStep::Kind;
+  switch (step.kind) {
+    case Kind::kNfc:
+      return &NormalForm::get(true, false);
+    case Kind::kNfd:
+      return &NormalForm::get(false, false);
+    case Kind::kNfkc:
+      return &NormalForm::get(true, true);
+    case Kind::kNfkd:
+      return &NormalForm::get(false, true);
+    default:
+      return nullptr;
+  }
+}
+
 void apply_step(const NormalizerStep& step, std::string_view text, LayerBuilder& out) {
   using Kind = NormalizerStep::Kind;
   switch (step.kind) {
     case Kind::kNfc:
-      return apply_form(NormalForm::get(true, false), text, out);
     case Kind::kNfd:
-      return apply_form(NormalForm::get(false, false), text, out);
     case Kind::kNfkc:
-      return apply_form(NormalForm::get(true, true), text, out);
     case Kind::kNfkd:
-      return apply_form(NormalForm::get(false, true), text, out);
+      return apply_form(*form_of(step), text, out);
     case Kind::kLowercase:
       return apply_per_character(text, out, lower);
     case Kind::kStripAccents:
@@ -268,6 +282,10 @@ Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(ste
 bool Normalizer::apply(std::string_view text, NormalizedText& out,
                        const NormalizerLimit& limit) const {
   if (keeps_ascii_ && is_ascii(text)) {
+    return false;
+  }
+  if (const NormalForm* form = steps_.size() == 1 ? form_of(steps_[0]) : nullptr;
+      form != nullptr && form->is_normal(text)) {
     return false;
   }
   const auto refuse = [&](size_t at, const char* what) {

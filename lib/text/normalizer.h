@@ -88,10 +88,11 @@ class Normalizer {
   bool empty() const { return steps_.empty(); }
   const std::vector<NormalizerStep>& steps() const { return steps_; }
 
-  // False when the text stays as it is because it is ASCII and every step keeps ASCII (one pass
-  // over the bytes); `out` is then not touched. O(n log n) in the worst case (a long run of
-  // combining marks is sorted). Throws FormatError, naming the byte of `text`, before the text or
-  // what a step makes of it grows beyond the limit, and when a pattern hits its match limit.
+  // False when the text stays as it is because it is ASCII and every step keeps ASCII, or because
+  // the one step makes a normal form in which it is already (one pass over the bytes); `out` is
+  // then not touched. O(n log n) in the worst case (a long run of combining marks is sorted).
+  // Throws FormatError, naming the byte of `text`, before the text or what a step makes of it grows
+  // beyond the limit, and when a pattern hits its match limit.
   bool apply(std::string_view text, NormalizedText& out, const NormalizerLimit& limit = {}) const;
   // apply() for a short text whose origin does not matter.
   std::string normalize(std::string_view text) const;

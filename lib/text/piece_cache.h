@@ -95,10 +95,12 @@ class PieceCache {
   // The other pieces, by their hash_bytes(). The two prefetches are for a piece that is looked up a
   // little later: first the entry, then what it points to.
   void prefetch_long(uint64_t hash) const {
-    __builtin_prefetch(&long_entries_[hash & (long_entries_.size() - 1)]);
+    __builtin_prefetch(long_entries_.data() + (hash & (long_entries_.size() - 1)));
   }
   void prefetch_long_record(uint64_t hash) const {
-    __builtin_prefetch(&long_records_[long_entries_[hash & (long_entries_.size() - 1)].record]);
+    // The arena may be empty; a prefetch of any address is harmless.
+    __builtin_prefetch(long_records_.data() +
+                       long_entries_[hash & (long_entries_.size() - 1)].record);
   }
   // The ids; empty when the piece is not there. Valid until add_long().
   std::span<const uint32_t> find_long(std::string_view piece, uint64_t hash) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/token_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -12,7 +13,7 @@ TokenTable::TokenTable(std::vector<std::string_view> bytes_by_id)
   for (size_t id = 0; id < bytes_.size(); ++id) {
     const std::string_view bytes = bytes_[id];
     if (bytes.size() < kSlotBytes) {
-      std::memcpy(slots_[id].bytes, bytes.data(), bytes.size());
+      std::copy(bytes.begin(), bytes.end(), slots_[id].bytes);
       slots_[id].size = static_cast<uint8_t>(bytes.size());
     } else {
       slots_[id].size = kLong;
