@@ -182,15 +182,24 @@ def compare_files(tools: pathlib.Path, shared: pathlib.Path, folder: str, texts:
 
     # Tokens that take white space, next to and inside each other.
     rng = random.Random(3)
-    differ = 0
+    differ = compared = 0
     for _ in range(150):
         contents = {"".join(rng.choice("abA \n") for _ in range(rng.randint(1, 3))) for _ in range(3)}
         added = [{"id": 256 + i, "content": content, "single_word": rng.random() < 0.2, "lstrip": rng.random() < 0.4,
                   "rstrip": rng.random() < 0.4, "normalized": False, "special": False} for i, content in enumerate(sorted(contents))]
         lines = ["".join(rng.choice("abA \n ") for _ in range(rng.randint(1, 10))) for _ in range(20)]
-        ours, theirs, _ = both(byte_level(added_tokens=added), lines)
-        differ += ours != theirs
-    check("added tokens that take white space", differ == 0)
+        path.write_text(json.dumps(byte_level(added_tokens=added)), "utf-8")
+        peer = tokenizers.Tokenizer.from_file(str(path))
+        for line, ours in zip(lines, encode(tools, ["-t", str(path)], lines)):
+            try:
+                theirs = peer.encode(line, add_special_tokens=False).ids
+            except BaseException as error:  # tokenizers 0.23.2 panics on some neighbours: "bad split"
+                if type(error).__name__ != "PanicException":
+                    raise
+                continue
+            compared += 1
+            differ += ours != theirs
+    check(f"added tokens that take white space, {compared} texts", differ == 0 and compared > 2000)
 
     models = {f"on characters {flags}": on_characters(*flags) for flags in itertools.product((True, False), repeat=4)}
     packed = shared / "vocabs" / "llama2.tokenizer.json.xz"
