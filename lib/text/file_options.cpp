@@ -101,9 +101,11 @@ bool same_tokens(std::vector<AddedToken> known, const TokenizerParts& parts) {
   return known == added;
 }
 
-// Tokens as a specials file has them.
-std::vector<std::pair<std::string, uint32_t>> plain_specials(const TokenizerParts& parts,
+}  // namespace
+
+std::vector<std::pair<std::string, uint32_t>> plain_specials(const BpeTokenizer& tokenizer,
                                                              const std::string& format) {
+  const TokenizerParts& parts = tokenizer.parts();
   std::vector<std::pair<std::string, uint32_t>> specials;
   for (const AddedToken& token : parts.added_tokens) {
     const char* flag = !token.special                                  ? "special = false"
@@ -121,8 +123,6 @@ std::vector<std::pair<std::string, uint32_t>> plain_specials(const TokenizerPart
   }
   return specials;
 }
-
-}  // namespace
 
 void apply_file_options(const TokenizerFileOptions& options, const std::string& kind,
                         TokenizerParts& parts) {
@@ -196,7 +196,7 @@ TokenizerFileOptions options_to_read_back(const BpeTokenizer& tokenizer,
     }
     options.pattern_regex = patterns[0];
   }
-  options.specials = plain_specials(parts, format);
+  options.specials = plain_specials(tokenizer, format);
   return options;
 }
 

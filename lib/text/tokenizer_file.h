@@ -103,6 +103,11 @@ std::optional<std::string> vocab_merges_difference(const BpeTokenizer& tokenizer
 // messages.
 TokenizerFileOptions options_to_read_back(const BpeTokenizer& tokenizer, const std::string& format);
 
+// The added tokens as a specials file has them. Throws UsageError, naming `format` and the token,
+// when one has a flag that such a file cannot say.
+std::vector<std::pair<std::string, uint32_t>> plain_specials(const BpeTokenizer& tokenizer,
+                                                             const std::string& format);
+
 }  // namespace netcl::text
 
 #endif  // NETCL_TEXT_TOKENIZER_FILE_H_

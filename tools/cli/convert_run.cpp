@@ -82,15 +82,6 @@ std::optional<std::string> rule_difference(const text::BpeTokenizer& tokenizer,
 
 using Specials = std::vector<std::pair<std::string, uint32_t>>;
 
-// Where the pattern's name brings the special tokens, the file may repeat them.
-Specials all_specials(const text::BpeTokenizer& tokenizer) {
-  Specials specials;
-  for (const text::AddedToken& token : tokenizer.parts().added_tokens) {
-    specials.emplace_back(token.content, token.id);
-  }
-  return specials;
-}
-
 std::string specials_json(const Specials& specials) {
   std::string text = "{";
   const char* comma = "\n";
@@ -180,7 +171,11 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
     throw base::UsageError(
         "--specials-out: a tokenizer.json holds its special tokens; leave it out");
   }
-  const Specials specials = read_back.specials ? *read_back.specials : all_specials(tokenizer);
+  Specials specials;
+  if (specials_out) {
+    specials = read_back.specials ? *read_back.specials
+                                  : text::plain_specials(tokenizer, "a specials file");
+  }
   if (std::optional<std::string> difference = rule_difference(tokenizer, options.target)) {
     return difference;
   }
