@@ -2,17 +2,15 @@
 #include "text/bpe_encoder.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "base/error.h"
+#include "text/heap_merge.h"
 
 namespace netcl::text {
 
 namespace {
 
 constexpr uint32_t kNoRank = PairTable::kNone;
-constexpr uint32_t kNoNode = UINT32_MAX;
 
 // Longest piece that is merged by scanning. Above some 100 bytes the heap wins on random bytes;
 // text rarely has pieces that long.
@@ -251,62 +249,25 @@ const BacktrackEncoder* BpeEncoder::backtrack_encoder_for(size_t piece_size) con
   return backtrack_encoder();
 }
 
-// The heap holds (rank, node) of pairs that were neighbours when they were pushed; an entry counts
-// only if the pair that now starts at the node has that rank. Merging pushes at most two entries
-// and removes a node, so there are fewer than 3 n entries in all.
 void BpeEncoder::merge_by_heap(std::string_view piece, EncodeScratch& scratch,
                                std::vector<uint32_t>& ids, LastMerge* last) const {
   using Node = EncodeScratch::Node;
   std::vector<Node>& nodes = scratch.nodes;
-  std::vector<uint64_t>& heap = scratch.heap;
   const uint32_t size = static_cast<uint32_t>(piece.size());
   nodes.clear();
-  heap.clear();
   for (uint32_t i = 0; i < size; ++i) {
-    nodes.push_back({byte_ids_[static_cast<uint8_t>(piece[i])], i == 0 ? kNoNode : i - 1,
-                     i + 1 == size ? kNoNode : i + 1});
+    nodes.push_back({byte_ids_[static_cast<uint8_t>(piece[i])], i == 0 ? kNoSymbol : i - 1,
+                     i + 1 == size ? kNoSymbol : i + 1});
   }
-  const auto rank_at = [&](uint32_t node) {
-    return nodes[node].next == kNoNode ? kNoRank : rank(nodes[node].id, nodes[nodes[node].next].id);
-  };
-  for (uint32_t i = 0; i < size; ++i) {
-    if (const uint32_t found = rank_at(i); found != kNoRank) {
-      heap.push_back((uint64_t{found} << 32) | i);
-    }
-  }
-  const auto later = std::greater<>();
-  std::make_heap(heap.begin(), heap.end(), later);
-  const auto push = [&](uint32_t node) {
-    if (const uint32_t found = rank_at(node); found != kNoRank) {
-      heap.push_back((uint64_t{found} << 32) | node);
-      std::push_heap(heap.begin(), heap.end(), later);
-    }
-  };
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    const uint32_t entry_rank = static_cast<uint32_t>(heap.back() >> 32);
-    const uint32_t at = static_cast<uint32_t>(heap.back());
-    heap.pop_back();
-    // A swallowed node has no id of its own any more (kNone), so no rank.
-    if (nodes[at].id == Vocabulary::kNone || rank_at(at) != entry_rank) {
-      continue;
-    }
-    const uint32_t swallowed = nodes[at].next;
-    if (last != nullptr) {
-      *last = {nodes[at].id, nodes[swallowed].id, entry_rank};
-    }
-    nodes[at].id = result(entry_rank);
-    nodes[at].next = nodes[swallowed].next;
-    nodes[swallowed].id = Vocabulary::kNone;
-    if (nodes[at].next != kNoNode) {
-      nodes[nodes[at].next].previous = at;
-    }
-    push(at);
-    if (nodes[at].previous != kNoNode) {
-      push(nodes[at].previous);
-    }
-  }
-  for (uint32_t at = 0; at != kNoNode; at = nodes[at].next) {
+  text::merge_by_heap(
+      nodes, scratch.heap, [&](uint32_t left, uint32_t right) { return rank(left, right); },
+      [&](Node& node, const Node& swallowed, uint32_t joined) {
+        if (last != nullptr) {
+          *last = {node.id, swallowed.id, joined};
+        }
+        node.id = result(joined);
+      });
+  for (uint32_t at = 0; at != kNoSymbol; at = nodes[at].next) {
     ids.push_back(nodes[at].id);
   }
 }

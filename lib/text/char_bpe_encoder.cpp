@@ -2,9 +2,9 @@
 #include "text/char_bpe_encoder.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/error.h"
+#include "text/heap_merge.h"
 #include "text/unicode.h"
 
 namespace netcl::text {
@@ -12,7 +12,6 @@ namespace netcl::text {
 namespace {
 
 constexpr uint32_t kNoRank = PairMap::kNone;
-constexpr uint32_t kNoNode = UINT32_MAX;
 
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
@@ -96,7 +95,7 @@ void CharBpeEncoder::encode(std::string_view piece, std::vector<uint32_t>& ids,
     return;
   }
   merge(nodes);
-  for (uint32_t at = 0; at != kNoNode; at = nodes[at].next) {
+  for (uint32_t at = 0; at != kNoSymbol; at = nodes[at].next) {
     ids.push_back(nodes[at].id);
     if (spans != nullptr) {
       spans->push_back({nodes[at].begin, nodes[at].end});
@@ -132,55 +131,20 @@ std::vector<CharBpeEncoder::Node> CharBpeEncoder::first_symbols(std::string_view
     }
   }
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    nodes[i].previous = i == 0 ? kNoNode : i - 1;
-    nodes[i].next = i + 1 == nodes.size() ? kNoNode : i + 1;
+    nodes[i].previous = i == 0 ? kNoSymbol : i - 1;
+    nodes[i].next = i + 1 == nodes.size() ? kNoSymbol : i + 1;
   }
   return nodes;
 }
 
-// The heap holds (rank, node) of pairs that were neighbours when they were pushed; an entry counts
-// only if the pair that now starts at the node has that rank.
 void CharBpeEncoder::merge(std::vector<Node>& nodes) const {
   std::vector<uint64_t> heap;
-  const auto later = std::greater<>();
-  const auto rank_at = [&](uint32_t node) {
-    return nodes[node].next == kNoNode ? kNoRank
-                                       : ranks_.find(nodes[node].id, nodes[nodes[node].next].id);
-  };
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    if (const uint32_t rank = rank_at(i); rank != kNoRank) {
-      heap.push_back((uint64_t{rank} << 32) | i);
-    }
-  }
-  std::make_heap(heap.begin(), heap.end(), later);
-  const auto push = [&](uint32_t node) {
-    if (const uint32_t rank = rank_at(node); rank != kNoRank) {
-      heap.push_back((uint64_t{rank} << 32) | node);
-      std::push_heap(heap.begin(), heap.end(), later);
-    }
-  };
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    const uint32_t rank = static_cast<uint32_t>(heap.back() >> 32);
-    const uint32_t at = static_cast<uint32_t>(heap.back());
-    heap.pop_back();
-    // A swallowed node has no id of its own any more, so no rank.
-    if (nodes[at].id == Vocabulary::kNone || rank_at(at) != rank) {
-      continue;
-    }
-    const uint32_t swallowed = nodes[at].next;
-    nodes[at].id = results_[rank];
-    nodes[at].end = nodes[swallowed].end;
-    nodes[at].next = nodes[swallowed].next;
-    nodes[swallowed].id = Vocabulary::kNone;
-    if (nodes[at].next != kNoNode) {
-      nodes[nodes[at].next].previous = at;
-    }
-    push(at);
-    if (nodes[at].previous != kNoNode) {
-      push(nodes[at].previous);
-    }
-  }
+  merge_by_heap(
+      nodes, heap, [&](uint32_t left, uint32_t right) { return ranks_.find(left, right); },
+      [&](Node& node, const Node& swallowed, uint32_t rank) {
+        node.id = results_[rank];
+        node.end = swallowed.end;
+      });
 }
 
 }  // namespace netcl::text
