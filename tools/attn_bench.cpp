@@ -13,9 +13,9 @@ namespace {
 
 using namespace netcl;
 
+constexpr const char* kToolName = "attn-bench";
+
 int run(const attn::BenchOptions& options, const cli::CommonOptions& common) {
-  attn::check_bench_options(options);
-  attn::prepare_opencl_environment();
   base::OutputFile out(options.output);  // an unwritable path ends the run before it measures
   cli::ProgressReport progress(common.progress);
   const attn::BenchResult result = attn::run_bench(options, common, progress.callback());
@@ -47,10 +47,15 @@ int run(const attn::BenchOptions& options, const cli::CommonOptions& common) {
 
 int main(int argc, char** argv) {
   attn::BenchOptions options;
-  cli::ToolApp app("attn-bench",
+  cli::ToolApp app(kToolName,
                    "Measures attention of one shape on an OpenCL device or on the host.");
   attn::declare_bench_options(app, options);
   return cli::run_tool(
-      argc, argv, app, [&](const cli::CommonOptions& common) { return run(options, common); },
+      argc, argv, app,
+      [&](const cli::CommonOptions& common) {
+        attn::check_bench_options(options);
+        return attn::run_beside_driver(kToolName, options.device,
+                                       [&] { return run(options, common); });
+      },
       "kernels: OpenCL C 1.2\n");
 }

@@ -10,9 +10,9 @@ namespace {
 
 using namespace netcl;
 
+constexpr const char* kToolName = "attn-run";
+
 int run(const attn::RunOptions& options, const cli::CommonOptions& common) {
-  attn::check_run_options(options);
-  attn::prepare_opencl_environment();
   if (options.list_devices) {
     base::write_file("-", attn::device_list());
     return 0;
@@ -24,9 +24,15 @@ int run(const attn::RunOptions& options, const cli::CommonOptions& common) {
 
 int main(int argc, char** argv) {
   attn::RunOptions options;
-  cli::ToolApp app("attn-run", "Computes attention on an OpenCL device or on the host.");
+  cli::ToolApp app(kToolName, "Computes attention on an OpenCL device or on the host.");
   attn::declare_run_options(app, options);
   return cli::run_tool(
-      argc, argv, app, [&](const cli::CommonOptions& common) { return run(options, common); },
+      argc, argv, app,
+      [&](const cli::CommonOptions& common) {
+        attn::check_run_options(options);
+        return attn::run_beside_driver(kToolName,
+                                       options.uses_reference() ? "host" : options.device,
+                                       [&] { return run(options, common); });
+      },
       "kernels: OpenCL C 1.2\n");
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include <fcntl.h>
@@ -79,10 +80,12 @@ struct TemporaryName {
   std::atomic<bool> ready{false};
   std::array<char, 4096> path{};
 };
-std::array<TemporaryName, 16> temporary_names;
+using TemporaryNames = std::array<TemporaryName, 16>;
+TemporaryNames own_names;
+TemporaryNames* temporary_names = &own_names;
 
 void remember_temporary(const std::string& path) {
-  for (TemporaryName& slot : temporary_names) {
+  for (TemporaryName& slot : *temporary_names) {
     if (path.size() < slot.path.size() && !slot.used.exchange(true)) {
       std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
       slot.ready.store(true);
@@ -92,7 +95,7 @@ void remember_temporary(const std::string& path) {
 }
 
 void forget_temporary(const std::string& path) {
-  for (TemporaryName& slot : temporary_names) {
+  for (TemporaryName& slot : *temporary_names) {
     if (slot.ready.load() && path == slot.path.data()) {
       slot.ready.store(false);
       slot.used.store(false);
@@ -308,11 +311,20 @@ void write_file(const std::string& path, std::string_view bytes) {
 }
 
 void remove_temporary_files() noexcept {
-  for (TemporaryName& slot : temporary_names) {
+  for (TemporaryName& slot : *temporary_names) {
     if (slot.ready.load()) {
       ::unlink(slot.path.data());
     }
   }
+}
+
+void share_temporary_names() {
+  void* address = ::mmap(nullptr, sizeof(TemporaryNames), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) {
+    throw std::bad_alloc();
+  }
+  temporary_names = new (address) TemporaryNames;  // lives as long as the process
 }
 
 const CompressedKind* find_compressed_kind(std::string_view first_bytes) {

@@ -112,6 +112,10 @@ void write_file(const std::string& path, std::string_view bytes);
 // a tool's SIGINT handler may call it before it ends the process.
 void remove_temporary_files() noexcept;
 
+// Keeps the names that remove_temporary_files() walks in memory that processes forked later share
+// with this one, so that a parent can clean up after a child. Call it before any OutputFile.
+void share_temporary_names();
+
 // A kind of compressed file, and what unpacks it to standard output.
 struct CompressedKind {
   std::string_view magic;

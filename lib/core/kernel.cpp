@@ -62,8 +62,19 @@ Kernel Kernel::get(const Queue& queue, std::string_view file, std::string_view f
                    const KernelMacros& macros) {
   const cl::Program& program = queue.state().program(file, macros);
   const std::string name(function);
-  return cl_checked("kernel " + name + " of " + std::string(file), [&] {
-    return Kernel(std::make_shared<KernelState>(queue, name, cl::Kernel(program, name.c_str())));
+  const std::string context = "kernel " + name + " of " + std::string(file);
+  return cl_checked(context, [&] {
+    try {
+      return Kernel(std::make_shared<KernelState>(queue, name, cl::Kernel(program, name.c_str())));
+    } catch (const cl::Error& error) {
+      if (error.err() != CL_INVALID_KERNEL_NAME) {
+        throw;
+      }
+      throw base::DeviceError(context +
+                              ": not in the program that was built; a damaged kernel cache does "
+                              "this: remove the driver's (PoCL: $POCL_CACHE_DIR, else "
+                              "~/.cache/pocl) and run again");
+    }
   });
 }
 

@@ -7,7 +7,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "attn/driver_advice.h"
 #include "base/error.h"
+#include "cli/child_process.h"
 
 namespace netcl::attn {
 
@@ -36,8 +38,14 @@ std::string gibibytes(uint64_t bytes) {
 
 }  // namespace
 
-void prepare_opencl_environment() {
+int run_beside_driver(const std::string& tool_name, const std::string& device,
+                      const std::function<int()>& work) {
+  if (device == "host") {
+    return work();
+  }
   ::setenv("POCL_AFFINITY", "1", 0);
+  return cli::run_in_child([&] { return cli::run_action(tool_name, work); }, "the device's driver",
+                           damaged_cache_advice());
 }
 
 core::Device open_device(const std::string& spec, const std::string& kernel,
@@ -45,13 +53,22 @@ core::Device open_device(const std::string& spec, const std::string& kernel,
   core::QueueOptions options;
   options.host_threads = common.thread_count;
   options.cache_dir = cache_directory();
-  core::Device device = core::DeviceManager::open(spec, options);
-  if (device.queue.is_host() && (kernel == "naive" || kernel == "tiled")) {
-    throw base::DeviceError("--kernel " + kernel +
-                            ": no OpenCL device was found; install pocl-opencl-icd or the GPU "
-                            "vendor's driver, or leave --kernel out");
+  try {
+    core::Device device = core::DeviceManager::open(spec, options);
+    if (device.queue.is_host() && (kernel == "naive" || kernel == "tiled")) {
+      throw base::DeviceError("--kernel " + kernel +
+                              ": no OpenCL device was found; install pocl-opencl-icd or the GPU "
+                              "vendor's driver, or leave --kernel out");
+    }
+    return device;
+  } catch (const base::DeviceError& error) {
+    const bool only_host = core::DeviceManager::list().size() == 1;
+    const std::string advice = only_host ? unwritable_cache_advice() : "";
+    if (advice.empty()) {
+      throw;
+    }
+    throw base::DeviceError(error.what() + ("; " + advice));
   }
-  return device;
 }
 
 std::string device_list() {

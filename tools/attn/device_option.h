@@ -3,6 +3,7 @@
 #ifndef NETCL_TOOLS_ATTN_DEVICE_OPTION_H_
 #define NETCL_TOOLS_ATTN_DEVICE_OPTION_H_
 
+#include <functional>
 #include <string>
 
 #include "cli/run_tool.h"
@@ -10,9 +11,13 @@
 
 namespace netcl::attn {
 
-// Must run before the first OpenCL call of the process: asks PoCL to pin its threads to cores
-// unless the user's environment says otherwise.
-void prepare_opencl_environment();
+// Runs the part of a tool that may call OpenCL, and maps its exceptions as run_action() does.
+// Unless `device` is host that is in a child process, so that a driver that aborts (PoCL does on a
+// damaged kernel cache) ends the tool with a DeviceError and advice. Asks PoCL to pin its threads
+// to cores unless the user's environment says otherwise. Must be called before the first OpenCL
+// call.
+int run_beside_driver(const std::string& tool_name, const std::string& device,
+                      const std::function<int()>& work);
 
 // Opens a device with the tool's threads and its cache of compiled programs
 // ($XDG_CACHE_HOME/netcl, else ~/.cache/netcl, else none). Throws DeviceError listing the devices.
