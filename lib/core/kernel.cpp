@@ -70,10 +70,9 @@ Kernel Kernel::get(const Queue& queue, std::string_view file, std::string_view f
       if (error.err() != CL_INVALID_KERNEL_NAME) {
         throw;
       }
-      throw base::DeviceError(context +
-                              ": not in the program that was built; a damaged kernel cache does "
-                              "this: remove the driver's (PoCL: $POCL_CACHE_DIR, else "
-                              "~/.cache/pocl) and run again");
+      throw base::DeviceError(context + ": " + cl_error_text(error.err()) +
+                              "; a damaged kernel cache does this: remove the driver's (PoCL: "
+                              "$POCL_CACHE_DIR, else ~/.cache/pocl) and run again");
     }
   });
 }
