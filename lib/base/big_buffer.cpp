@@ -34,7 +34,8 @@ BigBuffer::BigBuffer(size_t size) : size_(size) {
     return;
   }
   const size_t total = mapped_bytes(size);
-  void* mapped = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw std::bad_alloc();
   }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "text/pair_table.h"
+#include "text/token_trie.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -36,8 +37,8 @@ struct TokenSplit {
   bool reachable = false;  // a byte, or made by merging
 };
 
-// Immutable; encode() is safe from several threads. Refers to vocabulary and ranks, which must
-// outlive it.
+// Immutable; encode() is safe from several threads. Refers to the ranks, which must outlive
+// it.
 class BacktrackEncoder {
  public:
   // splits[id] of every id below the vocabulary's limit. Builds a trie of the tokens: some 100 ns a
@@ -47,7 +48,7 @@ class BacktrackEncoder {
 
   // Working memory, reused from piece to piece.
   struct Scratch {
-    std::vector<uint32_t> tokens;
+    std::vector<TokenTrie::Match> tokens;
     std::vector<uint64_t> dead_ends;  // bit i: no sequence goes on from byte i
   };
 
@@ -55,19 +56,11 @@ class BacktrackEncoder {
   void encode(std::string_view piece, Scratch& scratch, std::vector<uint32_t>& ids) const;
 
  private:
-  void add_token(uint32_t id);
-  uint32_t shorter_token(uint32_t id) const;
-  uint32_t longest_token(std::string_view text) const;
   bool stay_apart(uint32_t left, uint32_t right) const;
 
-  const Vocabulary& vocabulary_;
   const PairTable& ranks_;
   std::vector<TokenSplit> splits_;
-  std::vector<uint32_t> byte_tokens_;       // by byte
-  std::vector<uint32_t> pair_nodes_;        // trie node after two bytes, kNone where there is none
-  PairTable children_;                      // (node, byte) -> node
-  std::vector<uint32_t> node_tokens_;       // token that ends at a node, or kNone
-  std::vector<uint32_t> longest_prefixes_;  // by id: the longest token that begins it, or kNone
+  TokenTrie trie_;
 };
 
 }  // namespace netcl::text

@@ -16,10 +16,9 @@ constexpr uint32_t kNoRank = PairTable::kNone;
 // text rarely has pieces that long.
 constexpr size_t kLongestScan = 96;
 
-// Pieces from this length on are encoded faster by backtracking, once what it needs is there; that
-// takes as long as merging some tens of thousands of pieces.
-constexpr size_t kShortestMedium = 24;
-constexpr size_t kMediumPieces = 8192;
+// Pieces longer than a short merge are encoded faster by backtracking, once what it needs is there;
+// making that takes as long as merging this many bytes.
+constexpr size_t kUnaidedBytes = size_t{1} << 18;
 
 // A rank and a place in one word, so that the lowest word is the leftmost of the lowest ranks.
 constexpr int kPlaceBits = 8;
@@ -31,6 +30,7 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
                        const std::vector<Merge>& merges, bool ignore_merges)
     : vocabulary_(&vocabulary),
       whole_piece_first_(ignore_merges || rule == MergeRule::kByteRanks),
+      short_merge_(short_merge(base::cpu_level())),
       ranks_(rule == MergeRule::kMergeList ? merges.size() : vocabulary.size()),
       first_ranks_(size_t{1} << 16, kNoRank) {
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
@@ -40,7 +40,9 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
   if (rule == MergeRule::kByteRanks) {
     if (add_proper_pairs()) {
       whole_piece_first_ = false;
+      has_proper_pairs_ = true;
     } else {
+      proper_splits_ = {};
       add_all_pairs();
     }
     set_first_ranks();
@@ -61,16 +63,18 @@ bool BpeEncoder::add_proper_pairs() {
   std::array<uint32_t, kLongestScan> parts;
   EncodeScratch scratch;
   std::vector<uint32_t> long_parts;
+  proper_splits_.resize(vocabulary_->id_limit());
   for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
     const std::string_view bytes = vocabulary_->bytes(id);
     if (bytes.size() < 2) {
+      proper_splits_[id].reachable = bytes.size() == 1;
       continue;
     }
     if (bytes.size() == 2) {
       parts[0] = byte_ids_[static_cast<uint8_t>(bytes[0])];
       parts[1] = byte_ids_[static_cast<uint8_t>(bytes[1])];
     } else if (bytes.size() <= kLongestScan) {
-      if (merge_by_scan(bytes, parts.data()) != 2) {
+      if (merge(bytes, parts.data()) != 2) {
         return false;
       }
     } else {
@@ -82,6 +86,7 @@ bool BpeEncoder::add_proper_pairs() {
       std::copy(long_parts.begin(), long_parts.end(), parts.begin());
     }
     ranks_.set(parts[0], parts[1], id);
+    proper_splits_[id] = {parts[0], parts[1], id, true};
     if (bytes.size() == 2) {
       first_ranks_[first_rank_index(bytes.data())] = id;
     }
@@ -137,7 +142,7 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
       return;
     }
   }
-  if (piece.size() >= kShortestMedium) {
+  if (piece.size() > ShortPiece::kLongest) {
     if (const BacktrackEncoder* backtrack = backtrack_encoder_for(piece.size())) {
       backtrack->encode(piece, scratch.backtrack, ids);
       return;
@@ -148,8 +153,37 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
     }
   }
   std::array<uint32_t, kLongestScan> parts;
-  const size_t count = merge_by_scan(piece, parts.data());
+  const size_t count = merge(piece, parts.data());
   ids.insert(ids.end(), parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+size_t BpeEncoder::merge(std::string_view piece, uint32_t* ids) const {
+  if (short_merge_ == nullptr || piece.size() > ShortPiece::kLongest) {
+    return merge_by_scan(piece, ids);
+  }
+  ShortPiece short_piece;
+  short_piece.bytes = piece.data();
+  short_piece.size = static_cast<uint32_t>(piece.size());
+  short_merge_(merge_tables(), {&short_piece, 1});
+  std::copy_n(short_piece.ids.begin(), short_piece.count, ids);
+  return short_piece.count;
+}
+
+void BpeEncoder::encode_short(std::span<ShortPiece> pieces) const {
+  if (short_merge_ != nullptr && !whole_piece_first_) {
+    short_merge_(merge_tables(), pieces);
+    return;
+  }
+  for (ShortPiece& piece : pieces) {
+    const std::string_view bytes(piece.bytes, piece.size);
+    const uint32_t id = whole_piece_first_ ? vocabulary_->find_id(bytes) : Vocabulary::kNone;
+    if (id != Vocabulary::kNone) {
+      piece.ids[0] = id;
+      piece.count = 1;
+    } else {
+      piece.count = static_cast<uint32_t>(merge(bytes, piece.ids.data()));
+    }
+  }
 }
 
 // ranks[i] is that of the pair (ids[i], ids[i + 1]), shifted to leave room for the place.
@@ -221,7 +255,7 @@ std::vector<TokenSplit> BpeEncoder::make_splits() const {
 // Null when a token is made by a merge of lower rank than one of its parts.
 const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
   std::call_once(backtrack_made_, [this] {
-    std::vector<TokenSplit> splits = make_splits();
+    std::vector<TokenSplit> splits = has_proper_pairs_ ? proper_splits_ : make_splits();
     const auto comes_after = [&](const TokenSplit& split, uint32_t part) {
       return splits[part].left == TokenSplit::kNone || splits[part].rank < split.rank;
     };
@@ -238,13 +272,13 @@ const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
   return backtrack_.get();
 }
 
+// Null while it does not pay, or when there can be none.
 const BacktrackEncoder* BpeEncoder::backtrack_encoder_for(size_t piece_size) const {
-  if (piece_size <= kLongestScan) {
-    const BacktrackEncoder* ready = backtrack_ready_.load(std::memory_order_acquire);
-    if (ready != nullptr ||
-        medium_pieces_.fetch_add(1, std::memory_order_relaxed) < kMediumPieces) {
-      return ready;
-    }
+  const BacktrackEncoder* ready = backtrack_ready_.load(std::memory_order_acquire);
+  if (ready != nullptr ||
+      unaided_bytes_.fetch_add(piece_size, std::memory_order_relaxed) + piece_size <
+          kUnaidedBytes) {
+    return ready;
   }
   return backtrack_encoder();
 }

@@ -6,10 +6,9 @@
 //     that is a token as a whole is that token at once (.tiktoken).
 // Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
 // two cache lines). Long ones are not merged at all (backtrack_encoder.h): O(n) for any input. What
-// that needs is made when the first long piece comes, or when so many of medium length came that it
-// pays for them too, by merging the bytes of every token once. Of
-// a merge list in which a merge comes before one that makes its parts, as no trainer writes it,
-// long pieces are merged with a heap over a linked list: O(n log n).
+// that needs is made when the first very long piece comes, or when so many long ones came that it
+// pays; until then, they are merged with a heap over a linked list: O(n log n). So are long pieces
+// under a merge list in which a merge comes before one that makes its parts, as no trainer writes it.
 //
 // Under kByteRanks one pair a token is enough when every token is what its own bytes encode to, as
 // in every published rank file: merging inside the bytes of a token goes the same way wherever they
@@ -25,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +32,7 @@
 
 #include "text/backtrack_encoder.h"
 #include "text/pair_table.h"
+#include "text/short_merge.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -71,8 +72,13 @@ class BpeEncoder {
   // Appends the ids of `piece`. At most 4 GiB - 2 bytes (the caller checks).
   void encode(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids) const;
 
-  // Whether a piece that is a token becomes that token without merging.
-  bool looks_up_whole_pieces() const { return whole_piece_first_; }
+  // The same for many short pieces, which is faster than one by one.
+  void encode_short(std::span<ShortPiece> pieces) const;
+
+  // Whether every piece that is a token becomes that token; may be false where it is so all the
+  // same.
+  bool keeps_tokens() const { return whole_piece_first_ || has_proper_pairs_; }
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
 
  private:
   static size_t first_rank_index(const char* bytes) {
@@ -84,12 +90,18 @@ class BpeEncoder {
   void set_first_ranks();
   uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
   uint32_t result(uint32_t rank) const { return results_.empty() ? rank : results_[rank]; }
+  MergeTables merge_tables() const {
+    return {&ranks_, byte_ids_.data(), first_ranks_.data(),
+            results_.empty() ? nullptr : results_.data()};
+  }
   // What the last merge of a piece joined, for pieces that come to one token.
   struct LastMerge {
     uint32_t left = 0, right = 0, rank = 0;
   };
   // Writes the ids; returns how many.
   size_t merge_by_scan(std::string_view piece, uint32_t* ids, LastMerge* last = nullptr) const;
+  // The same by short_merge.h where it can.
+  size_t merge(std::string_view piece, uint32_t* ids) const;
   void merge_by_heap(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids,
                      LastMerge* last = nullptr) const;
   std::vector<TokenSplit> make_splits() const;
@@ -98,13 +110,16 @@ class BpeEncoder {
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
+  bool has_proper_pairs_ = false;
+  ShortMerge short_merge_;
   std::array<uint32_t, 256> byte_ids_{};
   PairTable ranks_;
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
+  std::vector<TokenSplit> proper_splits_;  // by id, where has_proper_pairs_
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
   mutable std::once_flag backtrack_made_;
   mutable std::atomic<const BacktrackEncoder*> backtrack_ready_ = nullptr;
-  mutable std::atomic<size_t> medium_pieces_ = 0;              // encoded without it
+  mutable std::atomic<size_t> unaided_bytes_ = 0;              // of pieces encoded without it
   mutable std::unique_ptr<const BacktrackEncoder> backtrack_;  // null: merges out of order
 };
 

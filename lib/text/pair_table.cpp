@@ -2,7 +2,7 @@
 #include "text/pair_table.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -10,68 +10,109 @@ namespace netcl::text {
 
 namespace {
 
-// With fewer slots the tag would not fit beside distance and rank.
-constexpr int kLeastSlotBits = 16;
+// With fewer lines the tag would not fit beside distance and rank.
+constexpr int kLeastLineBits = 13;
+// Filled slots of a line on average, at most: more would make full lines frequent.
+constexpr size_t kMeanSlots = 4;
 
 }  // namespace
 
 PairTable::PairTable(size_t expected) {
-  allocate(std::max(kLeastSlotBits, static_cast<int>(std::bit_width(2 * expected))));
+  allocate(std::max(kLeastLineBits, static_cast<int>(std::bit_width(expected / kMeanSlots))));
 }
 
-void PairTable::allocate(int slot_bits) {
-  slot_bits_ = slot_bits;
-  slot_mask_ = (size_t{1} << slot_bits) - 1;
-  memory_ = base::BigBuffer((slot_mask_ + 1) * sizeof *slots_);
-  slots_ = static_cast<uint64_t*>(memory_.data());
-  std::fill_n(slots_, slot_mask_ + 1, kFree);
+// The system's memory is zero, and so are free slots.
+void PairTable::allocate(int line_bits) {
+  line_bits_ = line_bits;
+  memory_ = base::BigBuffer((size_t{1} << line_bits) * sizeof(Line));
+  lines_ = static_cast<Line*>(memory_.data());
   size_ = 0;
 }
 
-// False when the pair would lie too far from its place.
-bool PairTable::insert(uint64_t key, uint32_t rank) {
-  const uint64_t tag = key >> slot_bits_ << kDistanceBits;
-  size_t slot = key & slot_mask_;
-  for (uint64_t distance = 0; distance < (uint64_t{1} << kDistanceBits); ++distance) {
-    uint64_t& entry = slots_[slot];
-    if (entry == kFree || entry >> kRankBits == (tag | distance)) {
-      size_ += entry == kFree ? 1 : 0;
-      entry = (tag | distance) << kRankBits | rank;
-      return true;
+// The word of the pair, or null.
+uint32_t* PairTable::find_word(uint64_t key) const {
+  const size_t mask = (size_t{1} << line_bits_) - 1;
+  const uint64_t stored = key << line_bits_;
+  for (size_t distance = 0; distance < (size_t{1} << kDistanceBits); ++distance) {
+    Line& line = lines_[((key >> (64 - line_bits_)) + distance) & mask];
+    const uint32_t wanted =
+        static_cast<uint32_t>(stored) | static_cast<uint32_t>(distance) << kRankBits;
+    for (size_t i = 0; i < kSlots; ++i) {
+      if (line.words[i] == 0) {
+        return nullptr;
+      }
+      if (line.tags[i] == stored >> 32 && ((line.words[i] ^ wanted) >> kRankBits) == 0) {
+        return &line.words[i];
+      }
     }
-    slot = (slot + 1) & slot_mask_;
+  }
+  return nullptr;
+}
+
+uint32_t PairTable::find_slowly(uint64_t key) const {
+  const uint32_t* word = find_word(key);
+  return word == nullptr ? kNone : (*word & kRankMask) - 1;
+}
+
+// Of a pair that is not there. False when it would lie too far from its line.
+bool PairTable::insert(uint64_t key, uint32_t rank) {
+  const size_t mask = (size_t{1} << line_bits_) - 1;
+  const uint64_t stored = key << line_bits_;
+  for (size_t distance = 0; distance < (size_t{1} << kDistanceBits); ++distance) {
+    Line& line = lines_[((key >> (64 - line_bits_)) + distance) & mask];
+    for (size_t i = 0; i < kSlots; ++i) {
+      if (line.words[i] == 0) {
+        line.tags[i] = static_cast<uint32_t>(stored >> 32);
+        line.words[i] = static_cast<uint32_t>(stored) |
+                        static_cast<uint32_t>(distance) << kRankBits | (rank + 1);
+        ++size_;
+        return true;
+      }
+    }
   }
   return false;
 }
 
 void PairTable::set(uint32_t left, uint32_t right, uint32_t rank) {
-  NETCL_CHECK(left < kRankMask && right < kRankMask && rank < kRankMask);
-  if (2 * (size_ + 1) > slot_mask_ + 1) {
+  NETCL_CHECK(left < kNoId && right < kNoId && rank < kRankMask);
+  const uint64_t key = scramble(left, right);
+  if (uint32_t* word = find_word(key)) {
+    *word = (*word & ~kRankMask) | (rank + 1);
+    return;
+  }
+  if (size_ >= kMeanSlots << line_bits_) {
     grow();
   }
-  while (!insert(scramble(left, right), rank)) {
+  while (!insert(key, rank)) {
     grow();
   }
 }
 
 void PairTable::grow() {
   const base::BigBuffer old_memory = std::move(memory_);
-  const auto* old = static_cast<const uint64_t*>(old_memory.data());
-  const size_t old_mask = slot_mask_;
-  const int old_bits = slot_bits_;
+  const Line* old = lines_;
+  const int old_bits = line_bits_;
+  const size_t old_mask = (size_t{1} << old_bits) - 1;
+  const auto insert_line = [&](size_t index) {
+    for (size_t i = 0; i < kSlots && old[index].words[i] != 0; ++i) {
+      const uint32_t word = old[index].words[i];
+      const size_t distance = (word >> kRankBits) & ((1U << kDistanceBits) - 1);
+      const uint64_t home = (index - distance) & old_mask;
+      const uint32_t low_tag = word >> (kRankBits + kDistanceBits) << (kRankBits + kDistanceBits);
+      const uint64_t stored = uint64_t{old[index].tags[i]} << 32 | low_tag;
+      if (!insert(home << (64 - old_bits) | stored >> old_bits, (word & kRankMask) - 1)) {
+        return false;
+      }
+    }
+    return true;
+  };
   for (int bits = old_bits + 1;; ++bits) {
     allocate(bits);
-    bool all = true;
-    for (size_t slot = 0; all && slot <= old_mask; ++slot) {
-      if (old[slot] == kFree) {
-        continue;
-      }
-      const uint64_t tag = old[slot] >> kRankBits >> kDistanceBits;
-      const uint64_t distance = (old[slot] >> kRankBits) & ((uint64_t{1} << kDistanceBits) - 1);
-      const uint64_t home = (slot - distance) & old_mask;
-      all = insert(tag << old_bits | home, static_cast<uint32_t>(old[slot]) & kRankMask);
+    size_t index = 0;
+    while (index <= old_mask && insert_line(index)) {
+      ++index;
     }
-    if (all) {
+    if (index > old_mask) {
       return;
     }
   }

@@ -2,12 +2,14 @@
 #include "text/piece_cache.h"
 
 #include <algorithm>
+#include <array>
 
 namespace netcl::text {
 
 namespace {
 
-constexpr size_t kFirstBuckets = size_t{1} << 12;  // 256 KiB
+constexpr size_t kFirstLines = size_t{1} << 12;  // 256 KiB
+constexpr size_t kMostLines = size_t{1} << 31;
 constexpr size_t kFirstLongEntries = size_t{1} << 10;
 constexpr size_t kLeastBytes = size_t{1} << 20;
 constexpr size_t kMostLongBytes = size_t{1} << 31;  // places in the arena have 32 bits
@@ -16,53 +18,74 @@ constexpr size_t kMostLongBytes = size_t{1} << 31;  // places in the arena have 
 
 PieceCache::PieceCache(size_t max_bytes) : long_entries_(kFirstLongEntries) {
   const size_t half = std::max(max_bytes, kLeastBytes) / 2;
-  max_buckets_ = std::max(kFirstBuckets, std::bit_floor(half / sizeof(Bucket)));
+  max_lines_ = std::clamp(std::bit_floor(half / sizeof(Line)), kFirstLines, kMostLines);
   max_long_bytes_ = std::min(half, kMostLongBytes);
-  allocate_buckets(kFirstBuckets);
+  memory_ = base::BigBuffer(max_lines_ * sizeof(Line));  // lines take memory when they are used
+  lines_ = static_cast<Line*>(memory_.data());
+  line_mask_ = kFirstLines - 1;
 }
 
-void PieceCache::allocate_buckets(size_t count) {
-  memory_ = base::BigBuffer(count * sizeof(Bucket));
-  buckets_ = static_cast<Bucket*>(memory_.data());
-  bucket_mask_ = count - 1;
-  short_count_ = 0;
-}
-
-// A bucket that overflows loses an entry, so the table is kept at most a third full while it may
-// grow.
-void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
-  const size_t bucket_count = bucket_mask_ + 1;
-  if (3 * short_count_ > 2 * bucket_count && bucket_count < max_buckets_) {
-    grow_buckets();
+PieceCache::Entry* PieceCache::free_entry(size_t line) {
+  for (Entry& entry : lines_[line].entries) {
+    if (entry.high == 0) {
+      return &entry;
+    }
   }
-  Bucket& b = buckets_[bucket_of(key)];
-  if (b.entries[0].high != 0) {
-    short_count_ += b.entries[1].high == 0 ? 1 : 0;
-    b.entries[1] = b.entries[0];
+  return nullptr;
+}
+
+// Pieces that are frequent come early, so they have the entries that are found first, and an entry
+// that is overwritten is a late one.
+void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
+  if (ids.size() > kInlineIds) {
+    make_room_for_long();
+  }
+  const size_t line_count = line_mask_ + 1;
+  if (short_count_ > line_count && line_count < max_lines_) {
+    grow_lines();
+  }
+  const size_t line = line_of(key);
+  Entry* entry = free_entry(line);
+  if (entry == nullptr) {
+    entry = free_entry(line ^ 1);
+  }
+  if (entry == nullptr) {
+    entry = &lines_[line].entries[1];
   } else {
     ++short_count_;
   }
-  Entry& entry = b.entries[0];
-  entry.low = key.low;
-  entry.high = key.high;
-  std::copy(ids.begin(), ids.end(), entry.ids);
-  entry.ids[0] |= static_cast<uint32_t>(ids.size()) << kIdBits;
+  entry->low = key.low;
+  entry->high = key.high;
+  if (ids.size() <= kInlineIds) {
+    std::copy(ids.begin(), ids.end(), entry->ids);
+    entry->ids[0] |= static_cast<uint32_t>(ids.size()) << kIdBits;
+  } else {
+    entry->ids[0] = static_cast<uint32_t>(kMore) << kIdBits;
+    entry->ids[1] = static_cast<uint32_t>(long_records_.size());
+    entry->ids[2] = static_cast<uint32_t>(ids.size());
+    long_records_.insert(long_records_.end(), ids.begin(), ids.end());
+  }
 }
 
-void PieceCache::grow_buckets() {
-  const base::BigBuffer old_memory = std::move(memory_);
-  const Bucket* old = buckets_;
-  const size_t old_count = bucket_mask_ + 1;
-  memory_ = base::BigBuffer();
-  allocate_buckets(std::min(max_buckets_, 4 * old_count));
-  for (size_t i = 0; i < old_count; ++i) {
-    for (const Entry& entry : old[i].entries) {
-      if (entry.high == 0) {
-        continue;
+// One more bit of the hash decides whether an entry stays where it is or goes as far into the half
+// that is added. Two lines are taken up at a time, since each holds what overflowed from the other.
+void PieceCache::grow_lines() {
+  const size_t old_count = line_mask_ + 1;
+  line_mask_ = 2 * old_count - 1;
+  for (size_t line = 0; line < old_count; line += 2) {
+    std::array<Line, 2> old = {lines_[line], lines_[line + 1]};
+    lines_[line] = {};
+    lines_[line + 1] = {};
+    for (const size_t rank : {0, 1}) {
+      for (const Line& from : old) {
+        const Entry& entry = from.entries[rank];
+        if (entry.high == 0) {
+          continue;
+        }
+        const size_t home = line_of({entry.low, entry.high});
+        Entry* to = free_entry(home);
+        *(to != nullptr ? to : free_entry(home ^ 1)) = entry;
       }
-      Bucket& b = buckets_[bucket_of({entry.low, entry.high})];
-      short_count_ += b.entries[1].high == 0 ? 1 : 0;
-      b.entries[b.entries[0].high == 0 ? 0 : 1] = entry;
     }
   }
 }
@@ -83,11 +106,7 @@ std::span<const uint32_t> PieceCache::find_long(std::string_view piece, uint64_t
 }
 
 void PieceCache::add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
-  const size_t taken =
-      long_records_.size() * sizeof(uint32_t) + long_entries_.size() * sizeof(LongEntry);
-  if (taken > max_long_bytes_) {
-    wipe_long();
-  }
+  make_room_for_long();
   if (2 * (long_count_ + 1) > long_entries_.size()) {
     grow_long();
   }
@@ -122,10 +141,27 @@ void PieceCache::grow_long() {
   }
 }
 
+void PieceCache::make_room_for_long() {
+  const size_t taken =
+      long_records_.size() * sizeof(uint32_t) + long_entries_.size() * sizeof(LongEntry);
+  if (taken > max_long_bytes_) {
+    wipe_long();
+  }
+}
+
+// Short pieces whose ids lie in the arena go with it.
 void PieceCache::wipe_long() {
   long_entries_.assign(kFirstLongEntries, LongEntry());
   long_records_.clear();
   long_count_ = 0;
+  for (size_t line = 0; line <= line_mask_; ++line) {
+    for (Entry& entry : lines_[line].entries) {
+      if (entry.high != 0 && entry.ids[0] >> kIdBits == kMore) {
+        entry = {};
+        --short_count_;
+      }
+    }
+  }
 }
 
 }  // namespace netcl::text

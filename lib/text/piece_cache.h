@@ -2,13 +2,15 @@
 // Ids of pieces seen before. Text repeats itself: of a gigabyte of English some 99 % of the pieces
 // were there before, and nine of ten are a single token, so looking a piece up beats merging it.
 //
-// Two tables. Pieces of up to 15 bytes with at most four ids lie in buckets of one cache line: two
-// entries of a 16-byte key (the bytes, with the length in the last) and four ids with their number
-// in the top byte of the first (ids are below 2^24). A look-up is one cache miss and no branch but
-// hit or miss. Everything else up to kLongestCached bytes lies in a hash table of 16-byte entries
-// over an arena that holds ids and bytes of a piece beside each other. Memory is bounded: the short
-// table stops growing and then overwrites the older entry of a bucket; the long one starts anew
-// when it is full.
+// Two tables. Pieces of up to 15 bytes lie in lines of the processor's cache:
+// two entries of a 16-byte key (the bytes, with the length in the last) and four ids with their
+// number in the top byte of the first (ids are below 2^24). What does not fit its line goes to the
+// line beside it, so most look-ups are one cache miss and no branch but hit or miss. The table grows
+// in place, line by line into the next half. Longer pieces up to kLongestCached bytes lie in a hash
+// table of 16-byte entries over an arena that holds ids and bytes of a piece beside each other; more
+// than four ids of a short piece lie in the arena too.
+// Memory is bounded: the short table stops growing and then overwrites the younger entry of a line;
+// the long one starts anew when it is full.
 #ifndef NETCL_TEXT_PIECE_CACHE_H_
 #define NETCL_TEXT_PIECE_CACHE_H_
 
@@ -35,18 +37,21 @@ struct ShortKey {
 
   // `room`: how many bytes from piece.data() on may be read, at least piece.size().
   static ShortKey of(std::string_view piece, size_t room) {
-    unsigned char bytes[16] = {};
-    if (room >= sizeof bytes) {
-      std::memcpy(bytes, piece.data(), sizeof bytes);
-    } else {
-      std::memcpy(bytes, piece.data(), piece.size());
+    if (room >= 16) {
+      return of_readable(piece.data(), piece.size());
     }
+    char bytes[16] = {};
+    std::memcpy(bytes, piece.data(), piece.size());
+    return of_readable(bytes, piece.size());
+  }
+  // The first `size` bytes of 16 that may be read.
+  static ShortKey of_readable(const char* bytes, size_t size) {
     ShortKey key;
     std::memcpy(&key.low, bytes, sizeof key.low);
     std::memcpy(&key.high, bytes + sizeof key.low, sizeof key.high);
-    const Mask& mask = kMasks[piece.size()];
+    const Mask& mask = kMasks[size];
     key.low &= mask.low;
-    key.high = (key.high & mask.high) | uint64_t{piece.size()} << 56;
+    key.high = (key.high & mask.high) | uint64_t{size} << 56;
     return key;
   }
 
@@ -76,20 +81,31 @@ class PieceCache {
   explicit PieceCache(size_t max_bytes);
 
   // Where the ids of a short piece may be, for prefetch() and find_short().
-  size_t bucket_of(const ShortKey& key) const { return key.hash() & bucket_mask_; }
-  void prefetch(size_t bucket) const { __builtin_prefetch(buckets_ + bucket); }
+  size_t line_of(const ShortKey& key) const { return key.hash() & line_mask_; }
+  void prefetch(size_t line) const { __builtin_prefetch(lines_ + line); }
   // Writes four ids to `out`, of which the first count ones are the piece's; returns count, or 0
-  // when the piece is not there (what was written is then of no use).
-  size_t find_short(const ShortKey& key, size_t bucket, uint32_t* out) const {
-    const Bucket& b = buckets_[bucket];
-    const bool first = b.entries[0].low == key.low && b.entries[0].high == key.high;
-    const Entry& entry = b.entries[first ? 0 : 1];
+  // when the piece is not in the line (what was written is then of no use).
+  size_t find_short(const ShortKey& key, size_t line, uint32_t* out) const {
+    const Line& l = lines_[line];
+    const bool first = l.entries[0].has(key);
+    const bool second = l.entries[1].has(key);
+    const Entry& entry = l.entries[second ? 1 : 0];
     std::memcpy(out, entry.ids, sizeof entry.ids);
     const uint32_t count = out[0] >> kIdBits;
     out[0] &= (uint32_t{1} << kIdBits) - 1;
-    return entry.low == key.low && entry.high == key.high ? count : 0;
+    return first || second ? count : 0;
   }
-  // Remembers 1 to kInlineIds ids. Buckets move when the table grows.
+  // The same in the line beside it, for pieces that find_short() has not found.
+  size_t find_short_beside(const ShortKey& key, size_t line, uint32_t* out) const {
+    return lines_[line].entries[1].high == 0 ? 0 : find_short(key, line ^ 1, out);
+  }
+  // A count of find_short() that says that the ids are more than kInlineIds: more_ids() of what was
+  // written has them, valid until the next add.
+  static constexpr size_t kMore = 0xFF;
+  std::span<const uint32_t> more_ids(const uint32_t* out) const {
+    return {long_records_.data() + out[1], out[2]};
+  }
+  // Remembers the ids of a piece that is not there. Lines move when the table grows.
   void add_short(const ShortKey& key, std::span<const uint32_t> ids);
 
   // The other pieces, by their hash_bytes(). The two prefetches are for a piece that is looked up a
@@ -113,9 +129,10 @@ class PieceCache {
   struct Entry {
     uint64_t low, high;  // high = 0: free
     uint32_t ids[kInlineIds];
+    bool has(const ShortKey& key) const { return ((low ^ key.low) | (high ^ key.high)) == 0; }
   };
-  struct alignas(64) Bucket {
-    Entry entries[2];
+  struct alignas(64) Line {
+    Entry entries[2];  // the first is used first
   };
   struct LongEntry {
     uint64_t hash = 0;
@@ -124,16 +141,17 @@ class PieceCache {
     uint16_t id_count = 0;
   };
 
-  void allocate_buckets(size_t count);
-  void grow_buckets();
+  Entry* free_entry(size_t line);
+  void grow_lines();
   void grow_long();
+  void make_room_for_long();
   void wipe_long();
 
   base::BigBuffer memory_;
-  Bucket* buckets_ = nullptr;
-  size_t bucket_mask_ = 0;
+  Line* lines_ = nullptr;
+  size_t line_mask_ = 0;
   size_t short_count_ = 0;
-  size_t max_buckets_ = 0;
+  size_t max_lines_ = 0;
 
   std::vector<LongEntry> long_entries_;  // open addressing, at most half full
   std::vector<uint32_t> long_records_;

@@ -46,26 +46,34 @@ class PieceEncoder {
   PreTokenized& pre_tokenized() { return pre_tokenized_; }
 
  private:
-  // Pieces a step. Their keys are made first and their buckets prefetched, so that the cache misses
+  // Pieces a step. Their keys are made first and their lines prefetched, so that the cache misses
   // of a step overlap.
   static constexpr size_t kStep = 256;
 
+  bool make_keys(std::string_view text, size_t begin, std::span<const size_t> ends);
+  void add_tokens();
+  void update_lines(size_t from, size_t count);
+  void merge_misses(std::string_view text, size_t begin, std::span<const size_t> ends, size_t from);
   void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                    std::vector<uint32_t>& ids);
-  std::span<const uint32_t> merge_short(std::string_view piece, const ShortKey& key);
+  std::span<const uint32_t> find_short(const ShortKey& key, size_t line, uint32_t* out) const;
   std::span<const uint32_t> find_or_merge_long(std::string_view piece, uint64_t hash);
 
   const BpeEncoder& encoder_;
   size_t cache_bytes_;
   uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
+  size_t miss_count_ = 0;
+  bool has_tokens_ = false;  // in the cache
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;
   std::vector<uint32_t> merged_;
   std::array<size_t, kStep> ends_;
   std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece
-  std::array<size_t, kStep> buckets_;
+  std::array<uint32_t, kStep> lines_;
   std::array<uint32_t, PieceCache::kInlineIds*(kStep + 1)> out_;
+  std::array<ShortPiece, kStep> misses_;
+  std::array<uint16_t, kStep> miss_places_;  // in the step
 };
 
 // Piece encoders that are not in use, so that the next call finds a warm cache. Safe from several

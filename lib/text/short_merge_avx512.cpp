@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/short_merge.h"
+
+#if defined(__x86_64__)
+
+// GCC 12 takes the undefined registers of its own intrinsics for uses of uninitialised variables
+// (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#include <array>
+#include <bit>
+
+#include <immintrin.h>
+
+namespace netcl::text {
+
+namespace {
+
+#define NETCL_MERGE_TARGET \
+  __attribute__((          \
+      target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt,lzcnt")))
+
+class PairWords {
+ public:
+  NETCL_MERGE_TARGET static PairWords load(const uint32_t* words) {
+    PairWords result;
+    result.words_ = _mm512_load_si512(words);
+    return result;
+  }
+  NETCL_MERGE_TARGET uint32_t lowest() const {
+    const __m256i eight = _mm256_min_epu32(_mm512_castsi512_si256(words_),
+                                           _mm512_extracti64x4_epi64(words_, 1));
+    const __m128i four =
+        _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    const __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4E));
+    const __m128i one = _mm_min_epu32(two, _mm_shuffle_epi32(two, 0xB1));
+    return static_cast<uint32_t>(_mm_cvtsi128_si32(one));
+  }
+  // `place`: one bit or none.
+  NETCL_MERGE_TARGET void set(uint32_t place, uint32_t word) {
+    words_ = _mm512_mask_set1_epi32(words_, static_cast<__mmask16>(place), static_cast<int>(word));
+  }
+
+ private:
+  __m512i words_;
+};
+
+#include "text/short_merge.inc"
+
+}  // namespace
+
+NETCL_MERGE_TARGET void short_merge_avx512(const MergeTables& tables, std::span<ShortPiece> pieces) {
+  merge_pieces(tables, pieces);
+}
+
+}  // namespace netcl::text
+
+#endif
