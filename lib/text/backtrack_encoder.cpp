@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/cpu.h"
+
 namespace netcl::text {
 
 namespace {
@@ -21,7 +23,10 @@ std::vector<bool> reachable_tokens(const std::vector<TokenSplit>& splits) {
 
 BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
                                    std::vector<TokenSplit> splits)
-    : ranks_(ranks), splits_(std::move(splits)), trie_(vocabulary, reachable_tokens(splits_)) {}
+    : ranks_(ranks),
+      splits_(std::move(splits)),
+      trie_(vocabulary, reachable_tokens(splits_)),
+      has_popcnt_(base::cpu_level() >= base::CpuLevel::kAvx2) {}
 
 // Goes back in time: the part that was made last is taken apart first. While x ends the left token
 // and y begins the right one, they would have been joined if their pair came before the merge that
@@ -51,19 +56,30 @@ bool BacktrackEncoder::stay_apart(uint32_t left, uint32_t right) const {
   }
 }
 
-void BacktrackEncoder::encode(std::string_view piece, Scratch& scratch,
-                              std::vector<uint32_t>& ids) const {
+bool BacktrackEncoder::stay_apart(uint32_t left, uint32_t right, Scratch& scratch) const {
+  const uint64_t pair = uint64_t{left} << 34 | uint64_t{right} << 4;
+  uint64_t& known = scratch.known[(pair * 0x9E3779B97F4A7C15U) >> (64 - Scratch::kKnownBits)];
+  if ((known & ~uint64_t{3}) != pair || known == pair) {
+    known = pair | (stay_apart(left, right) ? 1 : 2);
+  }
+  return (known & 1) != 0;
+}
+
+// Leaves the tokens of the piece in the scratch.
+__attribute__((always_inline)) inline void BacktrackEncoder::lay_tokens(std::string_view piece,
+                                                                        Scratch& scratch) const {
   using Match = TokenTrie::Match;
   std::vector<Match>& tokens = scratch.tokens;
   std::vector<uint64_t>& dead = scratch.dead_ends;
   tokens.clear();
+  scratch.known.resize(size_t{1} << Scratch::kKnownBits);
   dead.assign(piece.size() / 64 + 1, 0);
   size_t at = 0;  // where the tokens laid so far end
   Match next = trie_.longest(piece);
   for (;;) {
     const size_t end = at + next.size;
     const bool leads_on = (dead[end / 64] >> (end % 64) & 1) == 0;
-    if (leads_on && (tokens.empty() || stay_apart(tokens.back().token, next.token))) {
+    if (leads_on && (tokens.empty() || stay_apart(tokens.back().token, next.token, scratch))) {
       tokens.push_back(next);
       at = end;
       if (at == piece.size()) {
@@ -81,7 +97,28 @@ void BacktrackEncoder::encode(std::string_view piece, Scratch& scratch,
       next = trie_.longest_prefix(last.token);
     }
   }
-  for (const Match& match : tokens) {
+}
+
+// Counting bits is one instruction where there is one, and the baseline of x86-64 has none.
+#if defined(__x86_64__)
+__attribute__((target("popcnt")))
+#endif
+void BacktrackEncoder::lay_tokens_popcnt(std::string_view piece, Scratch& scratch) const {
+  lay_tokens(piece, scratch);
+}
+
+void BacktrackEncoder::lay_tokens_plain(std::string_view piece, Scratch& scratch) const {
+  lay_tokens(piece, scratch);
+}
+
+void BacktrackEncoder::encode(std::string_view piece, Scratch& scratch,
+                              std::vector<uint32_t>& ids) const {
+  if (has_popcnt_) {
+    lay_tokens_popcnt(piece, scratch);
+  } else {
+    lay_tokens_plain(piece, scratch);
+  }
+  for (const TokenTrie::Match& match : scratch.tokens) {
     ids.push_back(match.token);
   }
 }

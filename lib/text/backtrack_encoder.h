@@ -48,8 +48,13 @@ class BacktrackEncoder {
 
   // Working memory, reused from piece to piece.
   struct Scratch {
+    static constexpr int kKnownBits = 16;
+
     std::vector<TokenTrie::Match> tokens;
     std::vector<uint64_t> dead_ends;  // bit i: no sequence goes on from byte i
+    // Pairs of tokens that were compared: left, right and, in the low two bits, 1 where they stay
+    // apart and 2 where not. Pairs come back, and an entry spares a chain of look-ups.
+    std::vector<uint64_t> known;
   };
 
   // Appends the ids of `piece`, every byte of which is a token.
@@ -57,10 +62,15 @@ class BacktrackEncoder {
 
  private:
   bool stay_apart(uint32_t left, uint32_t right) const;
+  bool stay_apart(uint32_t left, uint32_t right, Scratch& scratch) const;
+  void lay_tokens(std::string_view piece, Scratch& scratch) const;
+  void lay_tokens_popcnt(std::string_view piece, Scratch& scratch) const;
+  void lay_tokens_plain(std::string_view piece, Scratch& scratch) const;
 
   const PairTable& ranks_;
   std::vector<TokenSplit> splits_;
   TokenTrie trie_;
+  bool has_popcnt_;
 };
 
 }  // namespace netcl::text

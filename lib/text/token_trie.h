@@ -29,7 +29,7 @@ class TokenTrie {
     uint32_t size = 0;  // bytes
   };
   // The longest token that begins `text`, which is not empty; its first byte is a token.
-  Match longest(std::string_view text) const {
+  __attribute__((always_inline)) Match longest(std::string_view text) const {
     Match match{byte_tokens_[byte_at(text, 0)], 1};
     if (text.size() < 2) {
       return match;
@@ -67,7 +67,7 @@ class TokenTrie {
     return static_cast<uint8_t>(text[at]);
   }
 
-  uint32_t child(const Node& from, uint32_t byte) const {
+  __attribute__((always_inline)) uint32_t child(const Node& from, uint32_t byte) const {
     const Node* node = &from;
     if (node->quarter() == kWide) [[unlikely]] {
       node = &nodes_[node->first_child + byte / 64];
