@@ -41,7 +41,7 @@ void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
     make_room_for_long();
   }
   const size_t line_count = line_mask_ + 1;
-  if (short_count_ > line_count && line_count < max_lines_) {
+  if (4 * short_count_ > 3 * line_count && line_count < max_lines_) {
     grow_lines();
   }
   const size_t line = line_of(key);

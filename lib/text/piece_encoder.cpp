@@ -7,8 +7,6 @@ namespace netcl::text {
 
 namespace {
 
-constexpr size_t kMissesBeforeTokens = 8192;
-
 constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
 
 // Of the pieces that the cache never holds no hash is made.
@@ -117,32 +115,10 @@ std::span<const uint32_t> PieceEncoder::find_short(const ShortKey& key, size_t l
   return count == PieceCache::kMore ? cache_.more_ids(out) : std::span<const uint32_t>(out, count);
 }
 
-// Every token of the vocabulary that is a short piece. A long text has most of them, and adding them
-// costs less than merging them one by one.
-void PieceEncoder::add_tokens() {
-  const Vocabulary& vocabulary = encoder_.vocabulary();
-  std::array<uint32_t, PieceCache::kInlineIds> ids;
-  for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
-    const std::string_view bytes = vocabulary.bytes(id);
-    if (bytes.empty() || bytes.size() > ShortKey::kLongest) {
-      continue;
-    }
-    const ShortKey key = ShortKey::of(bytes, bytes.size());
-    if (find_short(key, cache_.line_of(key), ids.data()).empty()) {
-      cache_.add_short(key, {&id, 1});
-    }
-  }
-}
-
 // Merges the short pieces of the step, from one on, that the cache has not got, all at once, and
 // adds them to it.
 void PieceEncoder::merge_misses(std::string_view text, size_t begin, std::span<const size_t> ends,
                                 size_t from) {
-  if (miss_count_ > kMissesBeforeTokens && !has_tokens_ && encoder_.keeps_tokens()) {
-    add_tokens();
-    has_tokens_ = true;
-    update_lines(from, ends.size());
-  }
   std::array<uint32_t, PieceCache::kInlineIds> ids;
   size_t count = 0;
   for (size_t i = from; i < ends.size(); ++i) {
@@ -154,7 +130,6 @@ void PieceEncoder::merge_misses(std::string_view text, size_t begin, std::span<c
       ++count;
     }
   }
-  miss_count_ += count;
   const std::span<ShortPiece> misses(misses_.data(), count);
   encoder_.encode_short(misses);
   for (size_t i = 0; i < count; ++i) {
@@ -163,12 +138,7 @@ void PieceEncoder::merge_misses(std::string_view text, size_t begin, std::span<c
       cache_.add_short(key, {misses[i].ids.data(), misses[i].count});
     }
   }
-  update_lines(from, ends.size());
-}
-
-// After the table may have grown.
-void PieceEncoder::update_lines(size_t from, size_t count) {
-  for (size_t i = from; i < count; ++i) {
+  for (size_t i = from; i < ends.size(); ++i) {  // the table may have grown
     lines_[i] = lines_[i] == kNoLine ? kNoLine : static_cast<uint32_t>(cache_.line_of(keys_[i]));
   }
 }

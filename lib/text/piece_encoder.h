@@ -51,8 +51,6 @@ class PieceEncoder {
   static constexpr size_t kStep = 256;
 
   bool make_keys(std::string_view text, size_t begin, std::span<const size_t> ends);
-  void add_tokens();
-  void update_lines(size_t from, size_t count);
   void merge_misses(std::string_view text, size_t begin, std::span<const size_t> ends, size_t from);
   void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                    std::vector<uint32_t>& ids);
@@ -63,8 +61,6 @@ class PieceEncoder {
   size_t cache_bytes_;
   uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
-  size_t miss_count_ = 0;
-  bool has_tokens_ = false;  // in the cache
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;
   std::vector<uint32_t> merged_;
