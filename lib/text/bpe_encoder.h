@@ -75,6 +75,11 @@ class BpeEncoder {
   // The same for many short pieces, which is faster than one by one.
   void encode_short(std::span<ShortPiece> pieces) const;
 
+  // Whether every piece that is a token becomes that token; may be false where it is so all the
+  // same.
+  bool keeps_tokens() const { return whole_piece_first_ || has_proper_pairs_; }
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
  private:
   static size_t first_rank_index(const char* bytes) {
     return static_cast<uint8_t>(bytes[0]) | static_cast<size_t>(static_cast<uint8_t>(bytes[1]))

@@ -34,16 +34,19 @@ PieceCache::Entry* PieceCache::free_entry(size_t line) {
   return nullptr;
 }
 
+void PieceCache::reserve_short(size_t count) {
+  while (4 * (short_count_ + count) > 3 * (line_mask_ + 1) && line_mask_ + 1 < max_lines_) {
+    grow_lines();
+  }
+}
+
 // Pieces that are frequent come early, so they have the entries that are found first, and an entry
 // that is overwritten is a late one.
 void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
   if (ids.size() > kInlineIds) {
     make_room_for_long();
   }
-  const size_t line_count = line_mask_ + 1;
-  if (4 * short_count_ > 3 * line_count && line_count < max_lines_) {
-    grow_lines();
-  }
+  reserve_short(1);
   const size_t line = line_of(key);
   Entry* entry = free_entry(line);
   if (entry == nullptr) {

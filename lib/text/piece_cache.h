@@ -105,6 +105,8 @@ class PieceCache {
   std::span<const uint32_t> more_ids(const uint32_t* out) const {
     return {long_records_.data() + out[1], out[2]};
   }
+  // Makes the table large enough for `count` more short pieces, if it may be that large.
+  void reserve_short(size_t count);
   // Remembers the ids of a piece that is not there. Lines move when the table grows.
   void add_short(const ShortKey& key, std::span<const uint32_t> ids);
 

@@ -7,11 +7,20 @@ namespace netcl::text {
 
 namespace {
 
+constexpr size_t kMissesBeforeTokens = 16384;
+
 constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
 
 // Of the pieces that the cache never holds no hash is made.
 uint64_t hash_long(std::string_view piece) {
   return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
+}
+
+// Piece i of those that end at `ends`, of which the first begins at `begin`.
+std::string_view piece_at(std::string_view text, size_t begin, std::span<const size_t> ends,
+                          size_t i) {
+  const size_t at = i == 0 ? begin : ends[i - 1];
+  return {text.data() + at, ends[i] - at};
 }
 
 }  // namespace
@@ -65,43 +74,75 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
       cache_.prefetch_long_record(keys_[i].low);
     }
   }
-  bool merged = false;  // what the cache has not got
+  miss_count_ = 0;
+  insert_count_ = 0;
   uint32_t* out = out_.data();
   for (size_t i = 0; i < ends.size(); ++i) {
+    std::span<const uint32_t> found;
     if (lines_[i] != kNoLine) {
       const size_t count = cache_.find_short(keys_[i], lines_[i], out);
       if (count - 1 < PieceCache::kInlineIds) [[likely]] {
         out += count;
         continue;
       }
-    }
-    const size_t at = i == 0 ? begin : ends[i - 1];
-    const std::string_view piece(text.data() + at, ends[i] - at);
-    std::span<const uint32_t> found;
-    if (lines_[i] == kNoLine) {
-      found = find_or_merge_long(piece, keys_[i].low);
-    } else {
       found = find_short(keys_[i], lines_[i], out);
-      if (found.empty() && !merged) {
-        merge_misses(text, begin, ends, i);
-        merged = true;
-        found = find_short(keys_[i], lines_[i], out);
-      }
-      if (found.empty()) {  // overwritten by another piece of the step
-        merged_.clear();
-        encoder_.encode(piece, scratch_, merged_);
-        found = merged_;
-      }
-    }
-    if (found.size() > PieceCache::kInlineIds) {
-      ids.insert(ids.end(), out_.data(), out);
-      ids.insert(ids.end(), found.begin(), found.end());
-      out = out_.data();
     } else {
+      found = cache_.find_long(piece_at(text, begin, ends, i), keys_[i].low);
+    }
+    if (found.size() - 1 < PieceCache::kInlineIds) {
       out = found.data() == out ? out + found.size() : std::copy(found.begin(), found.end(), out);
+      continue;
+    }
+    Insert& insert = inserts_[insert_count_++];
+    insert.out_count = static_cast<uint16_t>(out - out_.data());
+    insert.piece = static_cast<uint16_t>(i);
+    insert.miss = kNoMiss;
+    if (lines_[i] != kNoLine && found.empty()) {
+      const std::string_view piece = piece_at(text, begin, ends, i);
+      misses_[miss_count_].bytes = piece.data();
+      misses_[miss_count_].size = static_cast<uint32_t>(piece.size());
+      insert.miss = static_cast<uint16_t>(miss_count_++);
     }
   }
-  ids.insert(ids.end(), out_.data(), out);
+  const size_t out_count = static_cast<size_t>(out - out_.data());
+  if (insert_count_ == 0) {
+    ids.insert(ids.end(), out_.data(), out);
+  } else {
+    append_with_inserts(text, begin, ends, out_count, ids);
+  }
+}
+
+// Appends the ids found in the step and, between them, those of the other pieces.
+void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
+                                       std::span<const size_t> ends, size_t out_count,
+                                       std::vector<uint32_t>& ids) {
+  encoder_.encode_short({misses_.data(), miss_count_});
+  std::array<uint32_t, PieceCache::kInlineIds> inline_ids;
+  size_t appended = 0;
+  for (const Insert& insert : std::span<const Insert>(inserts_.data(), insert_count_)) {
+    ids.insert(ids.end(), out_.data() + appended, out_.data() + insert.out_count);
+    appended = insert.out_count;
+    const ShortKey& key = keys_[insert.piece];
+    std::span<const uint32_t> found;
+    if (insert.miss != kNoMiss) {
+      const ShortPiece& miss = misses_[insert.miss];
+      found = {miss.ids.data(), miss.count};
+      if (find_short(key, cache_.line_of(key), inline_ids.data()).empty()) {  // it may come twice
+        cache_.add_short(key, found);
+      }
+    } else if (lines_[insert.piece] == kNoLine) {
+      found = find_or_merge_long(piece_at(text, begin, ends, insert.piece), key.low);
+    } else {
+      found = find_or_merge_short(piece_at(text, begin, ends, insert.piece), key);
+    }
+    ids.insert(ids.end(), found.begin(), found.end());
+  }
+  ids.insert(ids.end(), out_.data() + appended, out_.data() + out_count);
+  all_misses_ += miss_count_;
+  if (all_misses_ > kMissesBeforeTokens && !has_tokens_ && encoder_.keeps_tokens()) {
+    add_tokens();
+    has_tokens_ = true;
+  }
 }
 
 // The ids of a short piece, in the cache or at `out`, which has room for kInlineIds; empty when the
@@ -115,50 +156,51 @@ std::span<const uint32_t> PieceEncoder::find_short(const ShortKey& key, size_t l
   return count == PieceCache::kMore ? cache_.more_ids(out) : std::span<const uint32_t>(out, count);
 }
 
-// Merges the short pieces of the step, from one on, that the cache has not got, all at once, and
-// adds them to it.
-void PieceEncoder::merge_misses(std::string_view text, size_t begin, std::span<const size_t> ends,
-                                size_t from) {
-  std::array<uint32_t, PieceCache::kInlineIds> ids;
-  size_t count = 0;
-  for (size_t i = from; i < ends.size(); ++i) {
-    if (lines_[i] != kNoLine && find_short(keys_[i], lines_[i], ids.data()).empty()) {
-      const size_t at = i == 0 ? begin : ends[i - 1];
-      misses_[count].bytes = text.data() + at;
-      misses_[count].size = static_cast<uint32_t>(ends[i] - at);
-      miss_places_[count] = static_cast<uint16_t>(i);
-      ++count;
+// Adds every token of the vocabulary that is a short piece, in steps of which the lines are fetched
+// beforehand: a long text has most of them, and so they need not be merged one by one.
+void PieceEncoder::add_tokens() {
+  const Vocabulary& vocabulary = encoder_.vocabulary();
+  std::array<ShortKey, kStep> keys;
+  std::array<uint32_t, kStep> ids;
+  std::array<uint32_t, PieceCache::kInlineIds> found;
+  cache_.reserve_short(vocabulary.size());
+  for (uint32_t next = 0; next < vocabulary.id_limit();) {
+    size_t count = 0;
+    for (; next < vocabulary.id_limit() && count < kStep; ++next) {
+      const std::string_view bytes = vocabulary.bytes(next);
+      if (!bytes.empty() && bytes.size() <= ShortKey::kLongest) {
+        keys[count] = ShortKey::of(bytes, bytes.size());
+        cache_.prefetch(cache_.line_of(keys[count]));
+        ids[count++] = next;
+      }
     }
-  }
-  const std::span<ShortPiece> misses(misses_.data(), count);
-  encoder_.encode_short(misses);
-  for (size_t i = 0; i < count; ++i) {
-    const ShortKey& key = keys_[miss_places_[i]];
-    if (find_short(key, cache_.line_of(key), ids.data()).empty()) {  // it may be there twice
-      cache_.add_short(key, {misses[i].ids.data(), misses[i].count});
+    for (size_t i = 0; i < count; ++i) {
+      if (find_short(keys[i], cache_.line_of(keys[i]), found.data()).empty()) {
+        cache_.add_short(keys[i], {&ids[i], 1});
+      }
     }
-  }
-  for (size_t i = from; i < ends.size(); ++i) {  // the table may have grown
-    lines_[i] = lines_[i] == kNoLine ? kNoLine : static_cast<uint32_t>(cache_.line_of(keys_[i]));
   }
 }
 
 void PieceEncoder::encode_piece(std::string_view piece, std::vector<uint32_t>& ids) {
-  std::span<const uint32_t> found;
-  std::array<uint32_t, PieceCache::kInlineIds> inline_ids;
-  if (piece.size() <= ShortKey::kLongest) {
-    const ShortKey key = ShortKey::of(piece, piece.size());
-    found = find_short(key, cache_.line_of(key), inline_ids.data());
-    if (found.empty()) {
-      merged_.clear();
-      encoder_.encode(piece, scratch_, merged_);
-      cache_.add_short(key, merged_);
-      found = merged_;
-    }
-  } else {
-    found = find_or_merge_long(piece, hash_long(piece));
-  }
+  const std::span<const uint32_t> found =
+      piece.size() <= ShortKey::kLongest
+          ? find_or_merge_short(piece, ShortKey::of(piece, piece.size()))
+          : find_or_merge_long(piece, hash_long(piece));
   ids.insert(ids.end(), found.begin(), found.end());
+}
+
+std::span<const uint32_t> PieceEncoder::find_or_merge_short(std::string_view piece,
+                                                            const ShortKey& key) {
+  const std::span<const uint32_t> found =
+      find_short(key, cache_.line_of(key), found_ids_.data());
+  if (!found.empty()) {
+    return found;
+  }
+  merged_.clear();
+  encoder_.encode(piece, scratch_, merged_);
+  cache_.add_short(key, merged_);
+  return merged_;
 }
 
 std::span<const uint32_t> PieceEncoder::find_or_merge_long(std::string_view piece, uint64_t hash) {

@@ -51,16 +51,21 @@ class PieceEncoder {
   static constexpr size_t kStep = 256;
 
   bool make_keys(std::string_view text, size_t begin, std::span<const size_t> ends);
-  void merge_misses(std::string_view text, size_t begin, std::span<const size_t> ends, size_t from);
+  void append_with_inserts(std::string_view text, size_t begin, std::span<const size_t> ends,
+                           size_t out_count, std::vector<uint32_t>& ids);
+  void add_tokens();
   void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                    std::vector<uint32_t>& ids);
   std::span<const uint32_t> find_short(const ShortKey& key, size_t line, uint32_t* out) const;
+  std::span<const uint32_t> find_or_merge_short(std::string_view piece, const ShortKey& key);
   std::span<const uint32_t> find_or_merge_long(std::string_view piece, uint64_t hash);
 
   const BpeEncoder& encoder_;
   size_t cache_bytes_;
   uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
+  size_t all_misses_ = 0;
+  bool has_tokens_ = false;  // in the cache
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;
   std::vector<uint32_t> merged_;
@@ -68,8 +73,19 @@ class PieceEncoder {
   std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece
   std::array<uint32_t, kStep> lines_;
   std::array<uint32_t, PieceCache::kInlineIds*(kStep + 1)> out_;
+  std::array<uint32_t, PieceCache::kInlineIds> found_ids_;
+  // Short pieces of the step that the cache has not got, merged all at once.
   std::array<ShortPiece, kStep> misses_;
-  std::array<uint16_t, kStep> miss_places_;  // in the step
+  size_t miss_count_ = 0;
+  // Pieces whose ids are not in out_: those, and pieces of many ids.
+  struct Insert {
+    uint16_t out_count;  // ids of out_ that come before
+    uint16_t piece;      // in the step
+    uint16_t miss;       // in misses_, or kNoMiss
+  };
+  static constexpr uint16_t kNoMiss = UINT16_MAX;
+  std::array<Insert, kStep> inserts_;
+  size_t insert_count_ = 0;
 };
 
 // Piece encoders that are not in use, so that the next call finds a warm cache. Safe from several
