@@ -12,17 +12,22 @@ constexpr size_t kFirstLines = size_t{1} << 12;  // 256 KiB
 constexpr size_t kMostLines = size_t{1} << 31;
 constexpr size_t kFirstLongEntries = size_t{1} << 10;
 constexpr size_t kLeastBytes = size_t{1} << 20;
-constexpr size_t kMostLongBytes = size_t{1} << 31;  // places in the arena have 32 bits
+constexpr size_t kMostLongBytes = size_t{1} << 33;  // places of words have 32 bits
+// Of a piece: an id a byte at most, and the bytes.
+constexpr size_t kMostRecordBytes = 8 * PieceCache::kLongestCached;
 
 }  // namespace
 
-PieceCache::PieceCache(size_t max_bytes) : long_entries_(kFirstLongEntries) {
+PieceCache::PieceCache(size_t max_bytes) {
   const size_t half = std::max(max_bytes, kLeastBytes) / 2;
   max_lines_ = std::clamp(std::bit_floor(half / sizeof(Line)), kFirstLines, kMostLines);
   max_long_bytes_ = std::min(half, kMostLongBytes);
   memory_ = base::BigBuffer(max_lines_ * sizeof(Line));  // lines take memory when they are used
   lines_ = static_cast<Line*>(memory_.data());
   line_mask_ = kFirstLines - 1;
+  allocate_long(kFirstLongEntries);
+  record_memory_ = base::BigBuffer(max_long_bytes_ + kMostRecordBytes);
+  records_ = static_cast<uint32_t*>(record_memory_.data());
 }
 
 PieceCache::Entry* PieceCache::free_entry(size_t line) {
@@ -43,8 +48,8 @@ void PieceCache::reserve_short(size_t count) {
 // Pieces that are frequent come early, so they have the entries that are found first, and an entry
 // that is overwritten is a late one.
 void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
-  if (ids.size() > kInlineIds) {
-    make_room_for_long();
+  if (ids.size() > kInlineIds && !has_room_for_long(ids.size())) {
+    wipe_long();
   }
   reserve_short(1);
   const size_t line = line_of(key);
@@ -64,9 +69,10 @@ void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
     entry->ids[0] |= static_cast<uint32_t>(ids.size()) << kIdBits;
   } else {
     entry->ids[0] = static_cast<uint32_t>(kMore) << kIdBits;
-    entry->ids[1] = static_cast<uint32_t>(long_records_.size());
+    entry->ids[1] = static_cast<uint32_t>(record_words_);
     entry->ids[2] = static_cast<uint32_t>(ids.size());
-    long_records_.insert(long_records_.end(), ids.begin(), ids.end());
+    std::copy(ids.begin(), ids.end(), records_ + record_words_);
+    record_words_ += ids.size();
   }
 }
 
@@ -94,13 +100,13 @@ void PieceCache::grow_lines() {
 }
 
 std::span<const uint32_t> PieceCache::find_long(std::string_view piece, uint64_t hash) const {
-  for (size_t slot = hash & (long_entries_.size() - 1); long_entries_[slot].byte_count != 0;
-       slot = (slot + 1) & (long_entries_.size() - 1)) {
+  for (size_t slot = hash & long_mask_; long_entries_[slot].byte_count != 0;
+       slot = (slot + 1) & long_mask_) {
     const LongEntry& entry = long_entries_[slot];
     if (entry.hash != hash || entry.byte_count != piece.size()) {
       continue;
     }
-    const uint32_t* ids = long_records_.data() + entry.record;
+    const uint32_t* ids = records_ + entry.record;
     if (std::memcmp(ids + entry.id_count, piece.data(), piece.size()) == 0) {
       return {ids, entry.id_count};
     }
@@ -109,54 +115,65 @@ std::span<const uint32_t> PieceCache::find_long(std::string_view piece, uint64_t
 }
 
 void PieceCache::add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
-  make_room_for_long();
-  if (2 * (long_count_ + 1) > long_entries_.size()) {
+  const size_t byte_words = (piece.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t);
+  if (!has_room_for_long(ids.size() + byte_words)) {
+    wipe_long();
+  }
+  if (2 * (long_count_ + 1) > long_mask_ + 1) {
     grow_long();
   }
   LongEntry entry;
   entry.hash = hash;
-  entry.record = static_cast<uint32_t>(long_records_.size());
+  entry.record = static_cast<uint32_t>(record_words_);
   entry.byte_count = static_cast<uint16_t>(piece.size());
   entry.id_count = static_cast<uint16_t>(ids.size());
-  const size_t byte_words = (piece.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t);
-  long_records_.insert(long_records_.end(), ids.begin(), ids.end());
-  long_records_.resize(long_records_.size() + byte_words);
-  std::memcpy(long_records_.data() + long_records_.size() - byte_words, piece.data(), piece.size());
-  size_t slot = hash & (long_entries_.size() - 1);
+  std::copy(ids.begin(), ids.end(), records_ + record_words_);
+  std::memcpy(records_ + record_words_ + ids.size(), piece.data(), piece.size());
+  record_words_ += ids.size() + byte_words;
+  size_t slot = hash & long_mask_;
   while (long_entries_[slot].byte_count != 0) {
-    slot = (slot + 1) & (long_entries_.size() - 1);
+    slot = (slot + 1) & long_mask_;
   }
   long_entries_[slot] = entry;
   ++long_count_;
 }
 
+// `slots`: a power of two. The memory is zero, and so are free entries.
+void PieceCache::allocate_long(size_t slots) {
+  long_memory_ = base::BigBuffer(slots * sizeof(LongEntry));
+  long_entries_ = static_cast<LongEntry*>(long_memory_.data());
+  long_mask_ = slots - 1;
+  long_count_ = 0;
+}
+
 void PieceCache::grow_long() {
-  std::vector<LongEntry> old(2 * long_entries_.size());
-  old.swap(long_entries_);
-  for (const LongEntry& entry : old) {
-    if (entry.byte_count != 0) {
-      size_t slot = entry.hash & (long_entries_.size() - 1);
+  const base::BigBuffer old_memory = std::move(long_memory_);
+  const LongEntry* old = long_entries_;
+  const size_t old_slots = long_mask_ + 1;
+  long_memory_ = base::BigBuffer();
+  allocate_long(2 * old_slots);
+  for (size_t i = 0; i < old_slots; ++i) {
+    if (old[i].byte_count != 0) {
+      size_t slot = old[i].hash & long_mask_;
       while (long_entries_[slot].byte_count != 0) {
-        slot = (slot + 1) & (long_entries_.size() - 1);
+        slot = (slot + 1) & long_mask_;
       }
-      long_entries_[slot] = entry;
+      long_entries_[slot] = old[i];
+      ++long_count_;
     }
   }
 }
 
-void PieceCache::make_room_for_long() {
+bool PieceCache::has_room_for_long(size_t record_words) const {
   const size_t taken =
-      long_records_.size() * sizeof(uint32_t) + long_entries_.size() * sizeof(LongEntry);
-  if (taken > max_long_bytes_) {
-    wipe_long();
-  }
+      (record_words_ + record_words) * sizeof(uint32_t) + (long_mask_ + 1) * sizeof(LongEntry);
+  return taken <= max_long_bytes_;
 }
 
-// Short pieces whose ids lie in the arena go with it.
+// Short pieces whose ids lie among the records go with them.
 void PieceCache::wipe_long() {
-  long_entries_.assign(kFirstLongEntries, LongEntry());
-  long_records_.clear();
-  long_count_ = 0;
+  allocate_long(kFirstLongEntries);
+  record_words_ = 0;
   for (size_t line = 0; line <= line_mask_; ++line) {
     for (Entry& entry : lines_[line].entries) {
       if (entry.high != 0 && entry.ids[0] >> kIdBits == kMore) {

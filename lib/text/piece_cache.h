@@ -21,7 +21,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/big_buffer.h"
 #include "text/byte_hash.h"
@@ -103,7 +102,7 @@ class PieceCache {
   // written has them, valid until the next add.
   static constexpr size_t kMore = 0xFF;
   std::span<const uint32_t> more_ids(const uint32_t* out) const {
-    return {long_records_.data() + out[1], out[2]};
+    return {records_ + out[1], out[2]};
   }
   // Makes the table large enough for `count` more short pieces, if it may be that large.
   void reserve_short(size_t count);
@@ -113,12 +112,10 @@ class PieceCache {
   // The other pieces, by their hash_bytes(). The two prefetches are for a piece that is looked up a
   // little later: first the entry, then what it points to.
   void prefetch_long(uint64_t hash) const {
-    __builtin_prefetch(long_entries_.data() + (hash & (long_entries_.size() - 1)));
+    __builtin_prefetch(long_entries_ + (hash & long_mask_));
   }
   void prefetch_long_record(uint64_t hash) const {
-    // The arena may be empty; a prefetch of any address is harmless.
-    __builtin_prefetch(long_records_.data() +
-                       long_entries_[hash & (long_entries_.size() - 1)].record);
+    __builtin_prefetch(records_ + long_entries_[hash & long_mask_].record);
   }
   // The ids; empty when the piece is not there. Valid until add_long().
   std::span<const uint32_t> find_long(std::string_view piece, uint64_t hash) const;
@@ -138,15 +135,16 @@ class PieceCache {
   };
   struct LongEntry {
     uint64_t hash = 0;
-    uint32_t record = 0;      // place in long_records_: the ids, then the bytes
+    uint32_t record = 0;      // place in records_: the ids, then the bytes
     uint16_t byte_count = 0;  // 0: free
     uint16_t id_count = 0;
   };
 
   Entry* free_entry(size_t line);
   void grow_lines();
+  void allocate_long(size_t slots);
   void grow_long();
-  void make_room_for_long();
+  bool has_room_for_long(size_t record_words) const;
   void wipe_long();
 
   base::BigBuffer memory_;
@@ -155,9 +153,14 @@ class PieceCache {
   size_t short_count_ = 0;
   size_t max_lines_ = 0;
 
-  std::vector<LongEntry> long_entries_;  // open addressing, at most half full
-  std::vector<uint32_t> long_records_;
+  base::BigBuffer long_memory_;
+  LongEntry* long_entries_ = nullptr;  // open addressing, at most half full
+  size_t long_mask_ = 0;
   size_t long_count_ = 0;
+
+  base::BigBuffer record_memory_;
+  uint32_t* records_ = nullptr;
+  size_t record_words_ = 0;  // taken
   size_t max_long_bytes_ = 0;
 };
 
