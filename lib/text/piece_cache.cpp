@@ -99,21 +99,6 @@ void PieceCache::grow_lines() {
   }
 }
 
-std::span<const uint32_t> PieceCache::find_long(std::string_view piece, uint64_t hash) const {
-  for (size_t slot = hash & long_mask_; long_entries_[slot].byte_count != 0;
-       slot = (slot + 1) & long_mask_) {
-    const LongEntry& entry = long_entries_[slot];
-    if (entry.hash != hash || entry.byte_count != piece.size()) {
-      continue;
-    }
-    const uint32_t* ids = records_ + entry.record;
-    if (std::memcmp(ids + entry.id_count, piece.data(), piece.size()) == 0) {
-      return {ids, entry.id_count};
-    }
-  }
-  return {};
-}
-
 void PieceCache::add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
   const size_t byte_words = (piece.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t);
   if (!has_room_for_long(ids.size() + byte_words)) {

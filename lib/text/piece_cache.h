@@ -117,8 +117,21 @@ class PieceCache {
   void prefetch_long_record(uint64_t hash) const {
     __builtin_prefetch(records_ + long_entries_[hash & long_mask_].record);
   }
-  // The ids; empty when the piece is not there. Valid until add_long().
-  std::span<const uint32_t> find_long(std::string_view piece, uint64_t hash) const;
+  // The ids; empty when the piece is not there. Valid until the next add. 16 bytes from the last id
+  // on may be read.
+  std::span<const uint32_t> find_long(std::string_view piece, uint64_t hash) const {
+    for (size_t slot = hash & long_mask_; long_entries_[slot].byte_count != 0;
+         slot = (slot + 1) & long_mask_) {
+      const LongEntry& entry = long_entries_[slot];
+      if (entry.hash == hash && entry.byte_count == piece.size()) {
+        const uint32_t* ids = records_ + entry.record;
+        if (same_bytes(reinterpret_cast<const char*>(ids + entry.id_count), piece)) {
+          return {ids, entry.id_count};
+        }
+      }
+    }
+    return {};
+  }
   // Remembers the ids of a piece of at most kLongestCached bytes that is not there.
   void add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids);
 
@@ -142,6 +155,24 @@ class PieceCache {
 
   Entry* free_entry(size_t line);
   void grow_lines();
+  static bool same_bytes(const char* bytes, std::string_view piece) {
+    constexpr size_t kWord = sizeof(uint64_t);
+    const auto differ = [&](size_t at) {
+      uint64_t a = 0, b = 0;
+      std::memcpy(&a, bytes + at, kWord);
+      std::memcpy(&b, piece.data() + at, kWord);
+      return a ^ b;
+    };
+    if (piece.size() < kWord) {
+      return std::memcmp(bytes, piece.data(), piece.size()) == 0;
+    }
+    uint64_t difference = differ(piece.size() - kWord);
+    for (size_t at = 0; at + kWord < piece.size(); at += kWord) {
+      difference |= differ(at);
+    }
+    return difference == 0;
+  }
+
   void allocate_long(size_t slots);
   void grow_long();
   bool has_room_for_long(size_t record_words) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/piece_encoder.h"
 
+#include <cstring>
 #include <utility>
 
 namespace netcl::text {
@@ -14,6 +15,15 @@ constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
 // Of the pieces that the cache never holds no hash is made.
 uint64_t hash_long(std::string_view piece) {
   return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
+}
+
+// Ids of the cache, four at a time: what is read and written beyond the last is not used.
+uint32_t* copy_ids(std::span<const uint32_t> ids, uint32_t* out) {
+  constexpr size_t kGroup = 4;
+  for (size_t i = 0; i < ids.size(); i += kGroup) {
+    std::memcpy(out + i, ids.data() + i, kGroup * sizeof(uint32_t));
+  }
+  return out + ids.size();
 }
 
 // Piece i of those that end at `ends`, of which the first begins at `begin`.
@@ -89,8 +99,8 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
     } else {
       found = cache_.find_long(piece_at(text, begin, ends, i), keys_[i].low);
     }
-    if (found.size() - 1 < PieceCache::kInlineIds) {
-      out = found.data() == out ? out + found.size() : std::copy(found.begin(), found.end(), out);
+    if (found.size() - 1 < kMostFound) {
+      out = found.data() == out ? out + found.size() : copy_ids(found, out);
       continue;
     }
     Insert& insert = inserts_[insert_count_++];

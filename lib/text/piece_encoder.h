@@ -72,7 +72,9 @@ class PieceEncoder {
   std::array<size_t, kStep> ends_;
   std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece
   std::array<uint32_t, kStep> lines_;
-  std::array<uint32_t, PieceCache::kInlineIds*(kStep + 1)> out_;
+  // Ids of a piece that are copied from the cache at once, at most.
+  static constexpr size_t kMostFound = 32;
+  std::array<uint32_t, kMostFound * kStep + PieceCache::kInlineIds> out_;
   std::array<uint32_t, PieceCache::kInlineIds> found_ids_;
   // Short pieces of the step that the cache has not got, merged all at once.
   std::array<ShortPiece, kStep> misses_;
