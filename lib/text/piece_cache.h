@@ -86,13 +86,14 @@ class PieceCache {
   // when the piece is not in the line (what was written is then of no use).
   size_t find_short(const ShortKey& key, size_t line, uint32_t* out) const {
     const Line& l = lines_[line];
-    const bool first = l.entries[0].has(key);
-    const bool second = l.entries[1].has(key);
-    const Entry& entry = l.entries[second ? 1 : 0];
+    // Of the two entries one at most is the piece's. No branch depends on which it is.
+    const auto first = static_cast<uint32_t>(l.entries[0].has(key));
+    const auto second = static_cast<uint32_t>(l.entries[1].has(key));
+    const Entry& entry = l.entries[second];
     std::memcpy(out, entry.ids, sizeof entry.ids);
-    const uint32_t count = out[0] >> kIdBits;
-    out[0] &= (uint32_t{1} << kIdBits) - 1;
-    return first || second ? count : 0;
+    const uint32_t count = entry.ids[0] >> kIdBits;
+    out[0] = entry.ids[0] & ((uint32_t{1} << kIdBits) - 1);
+    return count & (uint32_t{0} - (first | second));
   }
   // The same in the line beside it, for pieces that find_short() has not found.
   size_t find_short_beside(const ShortKey& key, size_t line, uint32_t* out) const {

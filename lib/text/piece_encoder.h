@@ -48,7 +48,7 @@ class PieceEncoder {
  private:
   // Pieces a step. Their keys are made first and their lines prefetched, so that the cache misses
   // of a step overlap.
-  static constexpr size_t kStep = 256;
+  static constexpr size_t kStep = 192;
 
   bool make_keys(std::string_view text, size_t begin, std::span<const size_t> ends);
   void append_with_inserts(std::string_view text, size_t begin, std::span<const size_t> ends,
