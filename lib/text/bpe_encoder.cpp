@@ -38,10 +38,10 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
     byte_ids_[byte] = vocabulary.find_id({&as_char, 1});
   }
   if (rule == MergeRule::kByteRanks) {
-    if (add_proper_pairs()) {
-      whole_piece_first_ = false;
-      has_proper_pairs_ = true;
-    } else {
+    whole_piece_first_ = false;
+    has_proper_pairs_ = add_proper_pairs();
+    if (!has_proper_pairs_) {
+      whole_piece_first_ = true;
       proper_splits_ = {};
       add_all_pairs();
     }
@@ -58,40 +58,73 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
 }
 
 // By ascending rank, so that the pairs of all lower tokens are there when the bytes of a token are
-// merged. False when some token does not come to two parts that way; the table is then of no use.
+// merged. Some short tokens at a time: a pair that is still missing then would be merged last, so a
+// token that came to two parts without it has come to the right ones, and the others are merged
+// again. False when some token does not come to two parts; the table is then of no use.
 bool BpeEncoder::add_proper_pairs() {
-  std::array<uint32_t, kLongestScan> parts;
-  EncodeScratch scratch;
-  std::vector<uint32_t> long_parts;
+  constexpr size_t kBatch = 32;
+  std::array<ShortPiece, kBatch> batch;
+  std::array<uint32_t, kBatch> batch_ids;
+  size_t batched = 0;
   proper_splits_.resize(vocabulary_->id_limit());
+  const auto flush = [&] {
+    if (batched > 1) {
+      encode_short({batch.data(), batched});
+    }
+    for (size_t i = 0; i < batched; ++i) {
+      ShortPiece& piece = batch[i];
+      if (batched == 1 || piece.count != 2) {
+        encode_short({&piece, 1});
+      }
+      if (piece.count != 2) {
+        return false;
+      }
+      add_proper_pair(batch_ids[i], piece.ids[0], piece.ids[1]);
+    }
+    batched = 0;
+    return true;
+  };
+  EncodeScratch scratch;
+  std::vector<uint32_t> parts;
   for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
     const std::string_view bytes = vocabulary_->bytes(id);
     if (bytes.size() < 2) {
       proper_splits_[id].reachable = bytes.size() == 1;
       continue;
     }
-    if (bytes.size() == 2) {
-      parts[0] = byte_ids_[static_cast<uint8_t>(bytes[0])];
-      parts[1] = byte_ids_[static_cast<uint8_t>(bytes[1])];
-    } else if (bytes.size() <= kLongestScan) {
-      if (merge(bytes, parts.data()) != 2) {
+    if (bytes.size() > 2 && bytes.size() <= ShortPiece::kLongest) {
+      batch[batched].bytes = bytes.data();
+      batch[batched].size = static_cast<uint32_t>(bytes.size());
+      batch_ids[batched++] = id;
+      if (batched == kBatch && !flush()) {
         return false;
       }
-    } else {
-      long_parts.clear();
-      merge_by_heap(bytes, scratch, long_parts);
-      if (long_parts.size() != 2) {
-        return false;
-      }
-      std::copy(long_parts.begin(), long_parts.end(), parts.begin());
+      continue;
     }
-    ranks_.set(parts[0], parts[1], id);
-    proper_splits_[id] = {parts[0], parts[1], id, true};
+    if (!flush()) {
+      return false;
+    }
+    parts.clear();
     if (bytes.size() == 2) {
+      parts = {byte_ids_[static_cast<uint8_t>(bytes[0])], byte_ids_[static_cast<uint8_t>(bytes[1])]};
       first_ranks_[first_rank_index(bytes.data())] = id;
+    } else if (bytes.size() <= kLongestScan) {
+      parts.resize(bytes.size());
+      parts.resize(merge_by_scan(bytes, parts.data()));
+    } else {
+      merge_by_heap(bytes, scratch, parts);
     }
+    if (parts.size() != 2) {
+      return false;
+    }
+    add_proper_pair(id, parts[0], parts[1]);
   }
-  return true;
+  return flush();
+}
+
+void BpeEncoder::add_proper_pair(uint32_t id, uint32_t left, uint32_t right) {
+  ranks_.set(left, right, id);
+  proper_splits_[id] = {left, right, id, true};
 }
 
 // Pairs of tokens whose joined bytes are a token, for every token: each of its splits with both

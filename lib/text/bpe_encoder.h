@@ -86,6 +86,7 @@ class BpeEncoder {
                                                 << 8;
   }
   bool add_proper_pairs();
+  void add_proper_pair(uint32_t id, uint32_t left, uint32_t right);
   void add_all_pairs();
   void set_first_ranks();
   uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
