@@ -41,6 +41,8 @@ const ScanFunctions& scanners_of(base::CpuLevel level) {
       return kAvx2Scanners;
     case base::CpuLevel::kAvx512:
       return kAvx512Scanners;
+    case base::CpuLevel::kNeon:  // no level of this architecture
+      break;
   }
 #else
   static_cast<void>(level);
