@@ -44,6 +44,10 @@ const ScanFunctions& scanners_of(base::CpuLevel level) {
     case base::CpuLevel::kNeon:  // no level of this architecture
       break;
   }
+#elif defined(__aarch64__)
+  if (level == base::CpuLevel::kNeon) {
+    return kNeonScanners;
+  }
 #else
   static_cast<void>(level);
 #endif
