@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the fuzz preset and runs every libFuzzer target for SECONDS, two at a time.
+# Builds the fuzz preset, replays the seeds of every libFuzzer target and runs it for SECONDS, two at a time.
 #   scripts/fuzz.sh SECONDS [NAME...]        NAME: fuzz_npy, ... (default: all)
-# Starts from small seeds that tests/fuzz/make_seeds.py writes. A finding leaves its input in
-# build/fuzz/scratch/NAME/ and the exit code 1. The last line states the counts.
+# Seeds are the files of tests/fuzz/corpus/NAME, which stay as they are; what a run finds worth keeping goes to
+# build/fuzz/scratch/NAME/corpus, where the next run goes on from. A finding leaves its input in
+# build/fuzz/scratch/NAME and the exit code 1. The last line states the counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [[ "${1:-}" =~ ^[1-9][0-9]*$ ]] || { echo "usage: scripts/fuzz.sh SECONDS [NAME...]" >&2; exit 2; }
@@ -19,18 +20,21 @@ mkdir -p "$build"
 cmake --preset fuzz >"$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; exit 1; }
 cmake --build --preset fuzz -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" --target "${names[@]}"
 
-python3 tests/fuzz/make_seeds.py "$build/seeds"
 fuzz_one() {
-  local name=$1 work=$build/scratch/$1
-  mkdir -p "$work/corpus"
+  local name=$1 work=$build/scratch/$1 seeds=tests/fuzz/corpus/$1
   # -timeout: one input; the memory limits catch sizes that are believed before they are checked.
-  if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-      -malloc_limit_mb=512 -max_len=16384 -print_final_stats=1 -artifact_prefix="$work/" \
-      "$work/corpus" "$build/seeds/$name" >"$work/log" 2>&1; then
-    echo "$name: ok, $(grep -oE 'number_of_executed_units: [0-9]+' "$work/log" | grep -oE '[0-9]+$') inputs"
-  else
+  local program=("$build/tests/fuzz/$name" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512
+    -artifact_prefix="$work/")
+  mkdir -p "$work/corpus"
+  if ! "${program[@]}" "$seeds"/* >"$work/log" 2>&1; then
+    tail -n 60 "$work/log"
+    echo "$name: finding; seed $(sed -n 's/^Running: //p' "$work/log" | tail -n 1)"
+  elif ! "${program[@]}" -max_total_time="$seconds" -max_len=16384 -print_final_stats=1 "$work/corpus" "$seeds" \
+      >"$work/log" 2>&1; then
     tail -n 60 "$work/log"
     echo "$name: finding; input in $work"
+  else
+    echo "$name: ok, $(grep -oE 'number_of_executed_units: [0-9]+' "$work/log" | grep -oE '[0-9]+$') inputs"
   fi
 }
 export -f fuzz_one

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu.h"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 
 namespace netcl::base {
 
 namespace {
 
-std::atomic<CpuLevel> level_limit{CpuLevel::kAvx512};
+std::atomic<CpuLevel> level_limit{CpuLevel::kNeon};
 
-CpuLevel detect() {
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+constexpr std::array kLevels = {CpuLevel::kScalar, CpuLevel::kNeon};
+
+size_t count_levels() {
+  return kLevels.size();
+}
+#elif defined(__x86_64__)
+constexpr std::array kLevels = {CpuLevel::kScalar, CpuLevel::kSse2, CpuLevel::kAvx2,
+                                CpuLevel::kAvx512};
+
+size_t count_levels() {
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -19,11 +29,15 @@ CpuLevel detect() {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-  return avx2 && avx512 ? CpuLevel::kAvx512 : avx2 ? CpuLevel::kAvx2 : CpuLevel::kSse2;
-#else
-  return CpuLevel::kScalar;
-#endif
+  return avx2 && avx512 ? 4 : avx2 ? 3 : 2;
 }
+#else
+constexpr std::array kLevels = {CpuLevel::kScalar};
+
+size_t count_levels() {
+  return kLevels.size();
+}
+#endif
 
 }  // namespace
 
@@ -36,14 +50,20 @@ std::string_view cpu_level_name(CpuLevel level) {
     case CpuLevel::kAvx2:
       return "avx2";
     case CpuLevel::kAvx512:
+      return "avx512";
+    case CpuLevel::kNeon:
       break;
   }
-  return "avx512";
+  return "neon";
+}
+
+std::span<const CpuLevel> machine_cpu_levels() {
+  static const size_t count = count_levels();
+  return std::span(kLevels).first(count);
 }
 
 CpuLevel machine_cpu_level() {
-  static const CpuLevel level = detect();
-  return level;
+  return machine_cpu_levels().back();
 }
 
 void limit_cpu_level(CpuLevel limit) {
@@ -55,7 +75,13 @@ CpuLevel cpu_level_limit() {
 }
 
 CpuLevel cpu_level() {
-  return std::min(machine_cpu_level(), cpu_level_limit());
+  const std::span<const CpuLevel> levels = machine_cpu_levels();
+  const CpuLevel limit = cpu_level_limit();
+  size_t highest = levels.size() - 1;
+  while (levels[highest] > limit) {
+    --highest;
+  }
+  return levels[highest];
 }
 
 }  // namespace netcl::base

@@ -25,6 +25,8 @@ struct ScanFunctions {
 extern const ScanFunctions kSse2Scanners;
 extern const ScanFunctions kAvx2Scanners;
 extern const ScanFunctions kAvx512Scanners;
+#elif defined(__aarch64__)
+extern const ScanFunctions kNeonScanners;
 #endif
 
 }  // namespace netcl::text

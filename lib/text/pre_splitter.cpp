@@ -41,6 +41,12 @@ const ScanFunctions& scanners_of(base::CpuLevel level) {
       return kAvx2Scanners;
     case base::CpuLevel::kAvx512:
       return kAvx512Scanners;
+    case base::CpuLevel::kNeon:  // no level of this architecture
+      break;
+  }
+#elif defined(__aarch64__)
+  if (level == base::CpuLevel::kNeon) {
+    return kNeonScanners;
   }
 #else
   static_cast<void>(level);

@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu.h"
 
+#include <algorithm>
+
 #include "support/catch.h"
 
 using namespace netcl::base;
 
 TEST_CASE("cpu: the limit caps the level and never raises it") {
   const CpuLevel before = cpu_level_limit();
+  const auto levels = machine_cpu_levels();
   for (const CpuLevel limit :
-       {CpuLevel::kScalar, CpuLevel::kSse2, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+       {CpuLevel::kScalar, CpuLevel::kSse2, CpuLevel::kAvx2, CpuLevel::kAvx512, CpuLevel::kNeon}) {
     limit_cpu_level(limit);
     CHECK(cpu_level_limit() == limit);
-    CHECK(cpu_level() <= limit);
-    CHECK(cpu_level() <= machine_cpu_level());
-    CHECK((cpu_level() == limit || cpu_level() == machine_cpu_level()));
+    const auto above = std::upper_bound(levels.begin(), levels.end(), limit);
+    CHECK(cpu_level() == *(above - 1));
   }
   limit_cpu_level(before);
+}
+
+TEST_CASE("cpu: the levels of a machine ascend from scalar") {
+  const auto levels = machine_cpu_levels();
+  CHECK(levels.front() == CpuLevel::kScalar);
+  CHECK(levels.back() == machine_cpu_level());
+  CHECK(std::is_sorted(levels.begin(), levels.end()));
 #if defined(__x86_64__)
-  CHECK(machine_cpu_level() >= CpuLevel::kSse2);
+  REQUIRE(levels.size() >= 2);
+  CHECK(levels[1] == CpuLevel::kSse2);
+  CHECK(machine_cpu_level() <= CpuLevel::kAvx512);
+#elif defined(__aarch64__)
+  CHECK(machine_cpu_level() == CpuLevel::kNeon);
 #else
   CHECK(machine_cpu_level() == CpuLevel::kScalar);
 #endif
@@ -28,4 +41,5 @@ TEST_CASE("cpu: names of levels") {
   CHECK(cpu_level_name(CpuLevel::kSse2) == "sse2");
   CHECK(cpu_level_name(CpuLevel::kAvx2) == "avx2");
   CHECK(cpu_level_name(CpuLevel::kAvx512) == "avx512");
+  CHECK(cpu_level_name(CpuLevel::kNeon) == "neon");
 }

@@ -1,45 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte chooses a known pattern, the rest is text: its pieces cover it without gap, and
-// strict UTF-8 decoding walks it in steps that add up.
+// The first byte chooses a known pattern, the rest is text: the pieces of its scanner cover the
+// text, are those of PCRE2 and are the same at every CPU level of this machine, however few ends
+// are asked for at a time.
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "text/pre_splitter.h"
-#include "text/unicode.h"
+#include "text/regex_splitter.h"
+
+namespace {
+
+using namespace netcl;
+
+struct Pair {
+  std::shared_ptr<const text::PreSplitter> scanner;
+  std::shared_ptr<const text::PreSplitter> oracle;
+};
+
+const std::vector<Pair>& pairs() {
+  static const auto* const all = [] {
+    auto* result = new std::vector<Pair>();
+    for (const std::string_view name : text::splitter_names()) {
+      auto scanner = text::make_named_splitter(name);
+      auto oracle = text::make_pcre2_splitter(scanner->pattern());
+      result->push_back({std::move(scanner), std::move(oracle)});
+    }
+    return result;
+  }();
+  return *all;
+}
+
+void check_ends(const text::PreSplitter& scanner, std::string_view input, size_t room,
+                const std::vector<text::Piece>& expected) {
+  std::vector<size_t> ends(room);
+  size_t done = 0;
+  size_t count = room;
+  for (size_t begin = 0; count == room; begin = count > 0 ? ends[count - 1] : begin) {
+    count = scanner.next_ends(input, begin, ends);
+    NETCL_CHECK(count <= room && count <= expected.size() - done);
+    for (size_t i = 0; i < count; ++i) {
+      NETCL_CHECK(ends[i] == expected[done++].end);
+    }
+  }
+  NETCL_CHECK(done == expected.size());
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace netcl;
   if (size == 0) {
     return 0;
   }
-  static const auto* const splitters = [] {
-    auto* all = new std::vector<std::shared_ptr<const text::PreSplitter>>();
-    for (const std::string_view name : text::splitter_names()) {
-      all->push_back(text::make_named_splitter(name));
-    }
-    return all;
-  }();
+  const Pair& pair = pairs()[data[0] % pairs().size()];
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
-  std::vector<text::Piece> pieces;
-  (*splitters)[data[0] % splitters->size()]->split(input, pieces);
+  std::vector<text::Piece> expected;
+  pair.oracle->split(input, expected);
   size_t end = 0;
-  for (const text::Piece& piece : pieces) {
+  for (const text::Piece& piece : expected) {
     NETCL_CHECK(piece.begin == end && piece.end > piece.begin);
     end = piece.end;
   }
   NETCL_CHECK(end == input.size());
-  size_t at = 0;
-  bool valid = true;
-  while (at < input.size()) {
-    const text::DecodedChar character = text::decode_utf8(input, at);
-    NETCL_CHECK(character.byte_count >= 1 && character.byte_count <= input.size() - at);
-    NETCL_CHECK(!character.well_formed ||
-                text::encode_utf8(character.code_point) == input.substr(at, character.byte_count));
-    valid = valid && character.well_formed;
-    at += character.byte_count;
+  for (const base::CpuLevel level : base::machine_cpu_levels()) {
+    base::limit_cpu_level(level);
+    for (const size_t room : {1, 7, 64, 256}) {
+      check_ends(*pair.scanner, input, room, expected);
+    }
   }
-  NETCL_CHECK(text::is_valid_utf8(input) == valid);
   return 0;
 }

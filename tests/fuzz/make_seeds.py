@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small valid inputs for every fuzzer.
+"""Writes the seed inputs of every fuzzer that are not inputs of former findings.
 
-usage: make_seeds.py DIR        gives DIR/<fuzzer>/<number>
+usage: make_seeds.py [DIR]        gives DIR/<fuzzer>/<what it shows>; DIR: the folder corpus beside this file
 """
 import base64
 import json
@@ -34,18 +34,40 @@ def gpt2_symbols() -> list[str]:
     return [table[b] for b in range(256)]
 
 
-def tokenizer_json() -> bytes:
-    vocab = {symbol: i for i, symbol in enumerate(gpt2_symbols())}
-    vocab |= {"ab": 256, "\u0120a": 257}
+def byte_vocabulary() -> dict:
+    return {symbol: i for i, symbol in enumerate(gpt2_symbols())} | {"ab": 256, "\u0120a": 257}
+
+
+def tokenizer_json(**changes: object) -> bytes:
+    """A byte-level tokenizer; `changes` replace members, those of the model by their name too."""
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     special = {"id": 258, "content": "<|end|>", "single_word": False, "lstrip": False, "rstrip": False,
                "normalized": False, "special": True}
     model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
-             "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "vocab": vocab,
-             "merges": ["a b", "\u0120 a"]}
-    return json.dumps({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [special],
-                       "normalizer": None, "pre_tokenizer": byte_level, "post_processor": None,
-                       "decoder": byte_level, "model": model}, ensure_ascii=False).encode()
+             "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False,
+             "vocab": byte_vocabulary(), "merges": ["a b", "\u0120 a"]}
+    whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [special],
+             "normalizer": None, "pre_tokenizer": byte_level, "post_processor": None,
+             "decoder": byte_level, "model": model}
+    for name, value in changes.items():
+        (model if name in model else whole)[name] = value
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
+def character_tokenizer_json() -> bytes:
+    """A tokenizer on characters with byte fallback, as Llama 2 has it."""
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{b:02X}>" for b in range(256)), "\u2581", "a", "b", "ab", "\u2581a"]
+    specials = [{"id": i, "content": tokens[i], "single_word": False, "lstrip": False, "rstrip": False,
+                 "normalized": False, "special": True} for i in range(3)]
+    return tokenizer_json(
+        added_tokens=specials, pre_tokenizer=None, unk_token="<unk>", fuse_unk=True, byte_fallback=True,
+        vocab={token: i for i, token in enumerate(tokens)}, merges=["a b", "\u2581 a"],
+        normalizer={"type": "Sequence", "normalizers": [
+            {"type": "Prepend", "prepend": "\u2581"},
+            {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
+        decoder={"type": "Sequence", "decoders": [
+            {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+            {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]})
 
 
 def tiktoken() -> bytes:
@@ -54,8 +76,7 @@ def tiktoken() -> bytes:
 
 
 def vocab_merges() -> bytes:
-    vocab = {symbol: i for i, symbol in enumerate(gpt2_symbols())} | {"ab": 256, "\u0120a": 257}
-    return json.dumps(vocab, ensure_ascii=False).encode() + b"\0#version: 0.2\na b\n\xc4\xa0 a\n"
+    return (json.dumps(byte_vocabulary(), ensure_ascii=False) + "\0#version: 0.2\na b\n\u0120 a\n").encode()
 
 
 def tekken() -> bytes:
@@ -68,41 +89,119 @@ def tekken() -> bytes:
     return json.dumps({"config": config, "vocab": vocab, "special_tokens": specials}).encode()
 
 
+def round_trip(rule: str, pattern: int, merges: list[tuple[int, int]], text: str | bytes,
+               after_long_piece: bool = False) -> bytes:
+    """rule: "list", "ranks" or "ignore"; a merge is two bytes, from 0xE0 on tokens made before."""
+    choice = {"list": 0, "ranks": 1, "ignore": 2}[rule] | pattern << 2
+    pairs = bytes(part for merge in merges for part in merge)
+    return bytes([choice, len(merges) | after_long_piece << 7]) + pairs + (text.encode() if isinstance(text, str) else text)
+
+
+GPT2, CL100K, O200K, QWEN2 = 0, 3, 4, 6  # places in splitter_names()
+PATTERNS = {"gpt2": GPT2, "cl100k": CL100K, "o200k": O200K, "qwen2": QWEN2}
+SPLIT_TEXTS = {
+    "words": "It's 1234 \u00e9t\u00e9\r\n\t \u4e2d\u6587 Ab!".encode() + b"\xff",
+    "across_blocks": ("x" * 61 + " don't\n\n  1234567 \u0627\u0644\u0639 e\u0301 " + "\u3042" * 30 + "HTTPServer'LL//\n").encode(),
+    "ill_formed": b"a \xe4\xb8 b \xed\xa0\x80 \xf4\x90\x80\x80 \xc0\xaf \xf0\x9f\x98",
+}
+A, B, C = b"abc"
+FIRST, SECOND = 0xE0, 0xE1
+RUN = "aaabaaab aab" * 12
+
 entry = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 seeds = {
-    "fuzz_npy": [
-        npy("<f4", False, "(2, 3)", bytes(24)),
-        npy(">f2", True, "(2, 3)", bytes(12), 2),
-        npy("|b1", False, "()", b"\1", 3),
-        npy("<i8", False, "(0, 4)", b""),
-    ],
-    "fuzz_safetensors": [
-        safetensors({"x": entry}, bytes(8)),
-        safetensors({"__metadata__": {"a": "b"}, "x": entry,
-                     "y": {"dtype": "BOOL", "shape": [], "data_offsets": [8, 9]}}, bytes(9)),
-        safetensors({"z": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}, bytes(2)),
-        safetensors({}, b""),
-    ],
-    "fuzz_json_tensor": [
-        tensor("f32", [2, 2], [1, -2.5, "NaN", 1e-7]),
-        tensor("u64", [1], [2**64 - 1]),
-        tensor("bool", [2], [True, 0]),
-        tensor("bf16", [0], []),
-    ],
-    "fuzz_splitter": [bytes([i]) + "It's 1234 \u00e9t\u00e9\r\n\t \u4e2d\u6587 Ab!".encode() + b"\xff" for i in range(8)],
-    "fuzz_pattern": [
-        rb"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-        rb"(?i:'s|'ll)|[^\r\n\p{L}\p{N}]?\p{L}++|\p{N}{1,3}|\s*[\r\n]+|\s+$",
-        rb"[\p{Lu}&&[^A-F]]*(?<=a)\b\x{4E00}",
-    ],
-    "fuzz_tokenizer_json": [tokenizer_json()],
-    "fuzz_tiktoken": [tiktoken()],
-    "fuzz_tekken": [tekken()],
-    "fuzz_vocab_merges": [vocab_merges()],
+    "fuzz_npy": {
+        "matrix_f32": npy("<f4", False, "(2, 3)", bytes(24)),
+        "version_2_fortran_big_endian": npy(">f2", True, "(2, 3)", bytes(12), 2),
+        "version_3_scalar_bool": npy("|b1", False, "()", b"\1", 3),
+        "empty_axis": npy("<i8", False, "(0, 4)", b""),
+    },
+    "fuzz_safetensors": {
+        "one_tensor": safetensors({"x": entry}, bytes(8)),
+        "metadata_and_bool": safetensors(
+            {"__metadata__": {"a": "b"}, "x": entry,
+             "y": {"dtype": "BOOL", "shape": [], "data_offsets": [8, 9]}}, bytes(9)),
+        "dtype_without_tensors": safetensors({"z": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}, bytes(2)),
+        "no_tensors": safetensors({}, b""),
+    },
+    "fuzz_json_tensor": {
+        "f32_nan": tensor("f32", [2, 2], [1, -2.5, "NaN", 1e-7]),
+        "u64_largest": tensor("u64", [1], [2**64 - 1]),
+        "bool": tensor("bool", [2], [True, 0]),
+        "bf16_empty": tensor("bf16", [0], []),
+    },
+    "fuzz_utf8": {
+        "lengths": "a\u00e9\u4e2d\U0001F600\ud7ff\ue000\U0010ffff\0".encode(),
+        "overlong_and_surrogates": b"\xc0\x80\xe0\x9f\xbf\xed\xa0\x80\xf0\x8f\xbf\xbf\xf4\x90\x80\x80\xf5",
+        "cut_at_the_end": b"\xe4\xb8\xad\xf0\x9f\x98",
+    },
+    "fuzz_splitter": {f"{name}_{text}": bytes([pattern]) + data
+                      for name, pattern in PATTERNS.items() for text, data in SPLIT_TEXTS.items()},
+    "fuzz_pattern": {
+        "gpt2": rb"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        "possessive": rb"(?i:'s|'ll)|[^\r\n\p{L}\p{N}]?\p{L}++|\p{N}{1,3}|\s*[\r\n]+|\s+$",
+        "class_operations": rb"[\p{Lu}&&[^A-F]]*(?<=a)\b\x{4E00}",
+        "script": rb"\p{Han}+|[\p{Ll}--[a-z]]{2,}?|.",
+    },
+    "fuzz_tokenizer_json": {
+        "byte_level": tokenizer_json(),
+        "characters": character_tokenizer_json(),
+        "normalizer_and_split": tokenizer_json(
+            normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]},
+            pre_tokenizer={"type": "Sequence", "pretokenizers": [
+                {"type": "Digits", "individual_digits": True},
+                {"type": "Split", "pattern": {"Regex": "\\s+|\\w+"}, "behavior": "Isolated", "invert": False},
+                {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False}]}),
+        "template": tokenizer_json(
+            post_processor={"type": "TemplateProcessing",
+                            "single": [{"SpecialToken": {"id": "<|end|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                            "special_tokens": {"<|end|>": {"id": "<|end|>", "ids": [258], "tokens": ["<|end|>"]}}},
+            ignore_merges=True),
+    },
+    "fuzz_tiktoken": {"bytes_and_two": tiktoken(), "no_bytes": b"YWI= 0\n"},
+    "fuzz_tekken": {"bytes_and_two": tekken()},
+    "fuzz_vocab_merges": {"bytes_and_two": vocab_merges()},
+    "fuzz_specials": {
+        "two": b'{"<|end|>": 256, "<|pad|>": 300}',
+        "prefixes": '{"ab": 256, "abc": 257, "b\u00e9": 258, "\\n\\n": 259}'.encode(),
+        "taken_id": b'{"x": 7}',
+        "two_names_of_one_id": b'{"ab": 256, "abc": 256}',
+    },
+    "fuzz_documents": {
+        "whole": b"\0one\r\ntwo",
+        "lines": b"\1one\r\n\ntwo\nno end",
+        "lines_with_ends": b"\2one\r\n\ntwo\nno end",
+        "json_lines": b'\3{"text": "a\\u00e9", "id": 7}\n{"id": "x", "text": ""}\n',
+        "compressed": b"\0\x1f\x8b\x08\0",
+        "compressed_raw": b"\x80\x1f\x8b\x08\0",
+    },
+    "fuzz_id_files": {
+        "guessed_json": b"\0 [[1, 2], [], [3]]",
+        "text": b"\1 1 22 4294967295\n\n3\r\n4",
+        "json": b'\2{"ids": [1, 2, 3]}',
+        "json_lines": b'\3{"ids":[1,2],"id":"a"}\n[3]\n',
+        "npy_u32": b"\4" + npy("<u4", False, "(3,)", struct.pack("<3I", 1, 2, 3)),
+        "npy_i64_big_endian": b"\4" + npy(">i8", False, "(1,)", struct.pack(">q", 5), 2),
+        "u16": b"\5" + struct.pack("<3H", 1, 2, 65535),
+        "u32_left_over": b"\6" + struct.pack("<2I", 1, 2) + b"\1",
+    },
+    "fuzz_round_trip": {
+        "list_growing": round_trip("list", CL100K, [(A, A), (A, B), (FIRST, B), (FIRST, FIRST)], RUN),
+        "list_result_made_twice": round_trip("list", GPT2, [(B, C), (A, FIRST), (A, B), (0xE2, C)], "abcabc bcabc"),
+        "ranks": round_trip("ranks", O200K, [(A, B), (B, C), (FIRST, C), (C, C)], "abccabccc ABCab 123"),
+        "ignore_merges": round_trip("ignore", QWEN2, [(A, A), (B, C), (FIRST, SECOND)], "aabc bcaa\n\n" * 5),
+        "medium_piece": round_trip("list", CL100K, [(A, B), (B, A), (FIRST, FIRST), (SECOND, B)], "abba" * 10 + " ba"),
+        "medium_piece_after_long_one": round_trip(
+            "list", CL100K, [(A, B), (B, A), (FIRST, FIRST), (SECOND, B)], "abba" * 10 + " ba", True),
+        "long_piece": round_trip("list", CL100K, [(A, B), (FIRST, A), (SECOND, B)], "ab" * 200 + "a"),
+        "added_token": round_trip("list", CL100K, [(ord("<"), ord("|")), (ord("e"), ord("n"))], "a <|end|><|end b<|end|>\n"),
+        "ill_formed": round_trip("list", CL100K, [(0xC3, 0xA9)], "\u00e9t\u00e9 \u4e2d".encode() + b"\xff\xe4\xb8"),
+    },
 }
 
-folder = pathlib.Path(sys.argv[1])
+folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent / "corpus"
 for name, inputs in seeds.items():
     (folder / name).mkdir(parents=True, exist_ok=True)
-    for number, data in enumerate(inputs):
-        (folder / name / str(number)).write_bytes(data)
+    for what, data in inputs.items():
+        (folder / name / what).write_bytes(data)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,8 @@ class LevelScope {
   base::CpuLevel before_;
 };
 
-std::vector<base::CpuLevel> vector_levels() {
-  std::vector<base::CpuLevel> levels;
-  for (int i = 1; i <= static_cast<int>(base::machine_cpu_level()); ++i) {
-    levels.push_back(static_cast<base::CpuLevel>(i));
-  }
-  return levels;
+std::span<const base::CpuLevel> vector_levels() {
+  return base::machine_cpu_levels().subspan(1);
 }
 
 // Room for a text with pages around it that end the test when they are touched.

@@ -86,10 +86,11 @@ void apply_cpu_level(const CommonOptions& common) {
   if (!common.cpu_level.has_value()) {
     return;
   }
-  if (*common.cpu_level > base::machine_cpu_level()) {
+  const auto levels = base::machine_cpu_levels();
+  if (std::find(levels.begin(), levels.end(), *common.cpu_level) == levels.end()) {
     throw base::UsageError(
         "--cpu: this machine has no " + std::string(base::cpu_level_name(*common.cpu_level)) +
-        "; its highest level is " + std::string(base::cpu_level_name(base::machine_cpu_level())));
+        "; its highest level is " + std::string(base::cpu_level_name(levels.back())));
   }
   base::limit_cpu_level(*common.cpu_level);
 }
@@ -157,7 +158,8 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
                                  {{"scalar", base::CpuLevel::kScalar},
                                   {"sse2", base::CpuLevel::kSse2},
                                   {"avx2", base::CpuLevel::kAvx2},
-                                  {"avx512", base::CpuLevel::kAvx512}},
+                                  {"avx512", base::CpuLevel::kAvx512},
+                                  {"neon", base::CpuLevel::kNeon}},
                                  "Use no instruction set above this one")
       ->group("");
   app.set_version_flag("--version", version, "Print version and commit and exit")
