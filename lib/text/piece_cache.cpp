@@ -19,9 +19,9 @@ constexpr size_t kMostRecordBytes = 8 * PieceCache::kLongestCached;
 }  // namespace
 
 PieceCache::PieceCache(size_t max_bytes) {
-  const size_t half = std::max(max_bytes, kLeastBytes) / 2;
-  max_lines_ = std::clamp(std::bit_floor(half / sizeof(Line)), kFirstLines, kMostLines);
-  max_long_bytes_ = std::min(half, kMostLongBytes);
+  max_bytes_ = std::max(max_bytes, kLeastBytes);
+  max_lines_ = std::clamp(std::bit_floor(max_bytes_ / 2 / sizeof(Line)), kFirstLines, kMostLines);
+  max_long_bytes_ = std::min(max_bytes_ / 4 * 3, kMostLongBytes);
   memory_ = base::BigBuffer(max_lines_ * sizeof(Line));  // lines take memory when they are used
   lines_ = static_cast<Line*>(memory_.data());
   line_mask_ = kFirstLines - 1;
@@ -40,7 +40,8 @@ PieceCache::Entry* PieceCache::free_entry(size_t line) {
 }
 
 void PieceCache::reserve_short(size_t count) {
-  while (4 * (short_count_ + count) > 3 * (line_mask_ + 1) && line_mask_ + 1 < max_lines_) {
+  while (4 * (short_count_ + count) > 3 * (line_mask_ + 1) && line_mask_ + 1 < max_lines_ &&
+         2 * (line_mask_ + 1) * sizeof(Line) + long_bytes() <= max_bytes_) {
     grow_lines();
   }
 }
@@ -150,9 +151,12 @@ void PieceCache::grow_long() {
 }
 
 bool PieceCache::has_room_for_long(size_t record_words) const {
-  const size_t taken =
-      (record_words_ + record_words) * sizeof(uint32_t) + (long_mask_ + 1) * sizeof(LongEntry);
-  return taken <= max_long_bytes_;
+  const size_t taken = long_bytes() + record_words * sizeof(uint32_t);
+  return taken <= max_long_bytes_ && taken + (line_mask_ + 1) * sizeof(Line) <= max_bytes_;
+}
+
+size_t PieceCache::long_bytes() const {
+  return record_words_ * sizeof(uint32_t) + (long_mask_ + 1) * sizeof(LongEntry);
 }
 
 // Short pieces whose ids lie among the records go with them.

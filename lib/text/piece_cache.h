@@ -76,7 +76,8 @@ class PieceCache {
   static constexpr size_t kLongestCached = 1024;  // bytes of a piece
   static constexpr size_t kInlineIds = 4;
 
-  // At most about `max_bytes` of memory, half of it for each table; at least 1 MiB is used.
+  // At most about `max_bytes` of memory, half of it for short pieces and three quarters for long
+  // ones at most; at least 1 MiB is used.
   explicit PieceCache(size_t max_bytes);
 
   // Where the ids of a short piece may be, for prefetch() and find_short().
@@ -177,6 +178,7 @@ class PieceCache {
   void allocate_long(size_t slots);
   void grow_long();
   bool has_room_for_long(size_t record_words) const;
+  size_t long_bytes() const;
   void wipe_long();
 
   base::BigBuffer memory_;
@@ -193,6 +195,8 @@ class PieceCache {
   base::BigBuffer record_memory_;
   uint32_t* records_ = nullptr;
   size_t record_words_ = 0;  // taken
+
+  size_t max_bytes_ = 0;
   size_t max_long_bytes_ = 0;
 };
 

@@ -4,9 +4,14 @@
 #include <cstring>
 #include <utility>
 
+#include "base/big_buffer.h"
+
 namespace netcl::text {
 
 namespace {
+
+// Bytes of a text after which the number of its ids is estimated.
+constexpr size_t kFirstEstimate = size_t{1} << 18;
 
 constexpr size_t kMissesBeforeTokens = 16384;
 
@@ -15,6 +20,12 @@ constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
 // Of the pieces that the cache never holds no hash is made.
 uint64_t hash_long(std::string_view piece) {
   return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
+}
+
+// In huge pages, since filling fresh memory takes a good part of the time of encoding.
+void reserve_ids(size_t count, std::vector<uint32_t>& ids) {
+  ids.reserve(count);
+  base::advise_huge_pages(ids.data() + ids.size(), (count - ids.size()) * sizeof(uint32_t));
 }
 
 // Ids of the cache, four at a time: what is read and written beyond the last is not used.
@@ -40,10 +51,22 @@ PieceEncoder::PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes)
 
 void PieceEncoder::encode_text(std::string_view text, const PreSplitter& splitter,
                                std::vector<uint32_t>& ids) {
+  const size_t first_id = ids.size();
+  size_t next_estimate = kFirstEstimate;
   for (size_t begin = 0; begin < text.size();) {
     const size_t count = splitter.next_ends(text, begin, ends_);
     encode_step(text, begin, std::span<const size_t>(ends_).first(count), ids);
     begin = ends_[count - 1];
+    if (begin >= next_estimate) {
+      // As many ids a byte as so far. Memory that is not used is never touched, and growing copies
+      // all of it, so there is room for half as many more.
+      const double expected = static_cast<double>(ids.size() - first_id) *
+                              static_cast<double>(text.size()) / static_cast<double>(begin);
+      if (first_id + static_cast<size_t>(expected) > ids.capacity()) {
+        reserve_ids(first_id + static_cast<size_t>(1.5 * expected), ids);
+      }
+      next_estimate = 2 * begin;
+    }
   }
 }
 

@@ -8,6 +8,7 @@ ShortMerge short_merge(base::CpuLevel level) {
   switch (level) {
     case base::CpuLevel::kScalar:
     case base::CpuLevel::kSse2:
+    case base::CpuLevel::kNeon:
       break;
     case base::CpuLevel::kAvx2:
       return short_merge_avx2;

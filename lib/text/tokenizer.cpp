@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/big_buffer.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
@@ -29,11 +28,10 @@ constexpr size_t kLeastPart = size_t{1} << 20;
 // More parts than threads, so that a thread that is held up costs little.
 constexpr size_t kPartsPerThread = 8;
 
-// Room for the ids of a text of this size, as far as one can guess: English has some 4 bytes a
-// token in a large vocabulary. Memory that is not used is never touched.
-void reserve_ids(size_t text_bytes, std::vector<uint32_t>& ids) {
-  ids.reserve(text_bytes / 3 + 8);
-  base::advise_huge_pages(ids.data(), ids.capacity() * sizeof ids[0]);
+// Room for the ids of a short text or the begin of a long one; PieceEncoder reserves the rest when it
+// knows how many ids a byte the text has.
+void reserve_first_ids(size_t text_bytes, std::vector<uint32_t>& ids) {
+  ids.reserve(std::min(text_bytes, size_t{1} << 18) / 3 + 8);
 }
 
 std::string show_id(uint32_t id) {
@@ -382,7 +380,7 @@ class EncodeRun {
     std::vector<std::vector<uint32_t>> ids(parts.size());
     std::vector<std::string_view> too_long(parts.size());
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
-      reserve_ids(parts[part].size(), ids[part]);
+      reserve_first_ids(parts[part].size(), ids[part]);
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
       pieces->set_max_piece(options_.max_piece);
       // Kept per part, so that the first one in the text is the one reported.
@@ -461,7 +459,7 @@ BpeTokenizer BpeTokenizer::train(std::span<const std::string> texts,
 std::vector<uint32_t> BpeTokenizer::encode(std::string_view text,
                                            const EncodeOptions& options) const {
   std::vector<uint32_t> ids;
-  reserve_ids(text.size(), ids);
+  reserve_first_ids(text.size(), ids);
   EncodeRun(*state_, options, ids, nullptr, nullptr).encode(text);
   return ids;
 }
