@@ -10,6 +10,9 @@ namespace netcl::text {
 
 namespace {
 
+// In place of the right part of a token that several merges make.
+constexpr uint32_t kSeveral = TokenSplit::kNone - 1;
+
 constexpr uint32_t kNoRank = PairTable::kNone;
 
 // Longest piece that is merged by scanning. Above some 100 bytes the heap wins on random bytes;
@@ -38,20 +41,25 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
     byte_ids_[byte] = vocabulary.find_id({&as_char, 1});
   }
   if (rule == MergeRule::kByteRanks) {
-    whole_piece_first_ = false;
     has_proper_pairs_ = add_proper_pairs();
-    if (!has_proper_pairs_) {
-      whole_piece_first_ = true;
-      proper_splits_ = {};
+    if (has_proper_pairs_) {
+      whole_piece_first_ = false;
+    } else {
+      splits_ = {};
       add_all_pairs();
     }
     set_first_ranks();
     return;
   }
   results_.reserve(merges.size() + 1);
+  splits_.resize(vocabulary.id_limit());
   for (const Merge& merge : merges) {
-    ranks_.set(merge.left, merge.right, static_cast<uint32_t>(results_.size()));
+    const auto merge_rank = static_cast<uint32_t>(results_.size());
+    ranks_.set(merge.left, merge.right, merge_rank);
     results_.push_back(merge.result);
+    TokenSplit& split = splits_[merge.result];
+    const bool is_only = split.left == TokenSplit::kNone;
+    split = {merge.left, is_only ? merge.right : kSeveral, merge_rank, false};
   }
   results_.push_back(0);  // never empty, so that result() tells the rules apart
   set_first_ranks();
@@ -66,15 +74,15 @@ bool BpeEncoder::add_proper_pairs() {
   std::array<ShortPiece, kBatch> batch;
   std::array<uint32_t, kBatch> batch_ids;
   size_t batched = 0;
-  proper_splits_.resize(vocabulary_->id_limit());
+  splits_.resize(vocabulary_->id_limit());
   const auto flush = [&] {
     if (batched > 1) {
-      encode_short({batch.data(), batched});
+      merge_short({batch.data(), batched});
     }
     for (size_t i = 0; i < batched; ++i) {
       ShortPiece& piece = batch[i];
       if (batched == 1 || piece.count != 2) {
-        encode_short({&piece, 1});
+        merge_short({&piece, 1});
       }
       if (piece.count != 2) {
         return false;
@@ -89,7 +97,7 @@ bool BpeEncoder::add_proper_pairs() {
   for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
     const std::string_view bytes = vocabulary_->bytes(id);
     if (bytes.size() < 2) {
-      proper_splits_[id].reachable = bytes.size() == 1;
+      splits_[id].reachable = bytes.size() == 1;
       continue;
     }
     if (bytes.size() > 2 && bytes.size() <= ShortPiece::kLongest) {
@@ -124,7 +132,7 @@ bool BpeEncoder::add_proper_pairs() {
 
 void BpeEncoder::add_proper_pair(uint32_t id, uint32_t left, uint32_t right) {
   ranks_.set(left, right, id);
-  proper_splits_[id] = {left, right, id, true};
+  splits_[id] = {left, right, id, true};
 }
 
 // Pairs of tokens whose joined bytes are a token, for every token: each of its splits with both
@@ -203,19 +211,46 @@ size_t BpeEncoder::merge(std::string_view piece, uint32_t* ids) const {
 }
 
 void BpeEncoder::encode_short(std::span<ShortPiece> pieces) const {
-  if (short_merge_ != nullptr && !whole_piece_first_) {
+  if (!whole_piece_first_) {
+    merge_short(pieces);
+    return;
+  }
+  constexpr size_t kBatch = 32;
+  std::array<ShortPiece, kBatch> rest;  // what is no token
+  std::array<ShortPiece*, kBatch> places;
+  size_t count = 0;
+  const auto merge_rest = [&] {
+    merge_short({rest.data(), count});
+    for (size_t i = 0; i < count; ++i) {
+      *places[i] = rest[i];
+    }
+    count = 0;
+  };
+  for (ShortPiece& piece : pieces) {
+    const uint32_t id = vocabulary_->find_id({piece.bytes, piece.size});
+    if (id != Vocabulary::kNone) {
+      piece.ids[0] = id;
+      piece.count = 1;
+      continue;
+    }
+    rest[count].bytes = piece.bytes;
+    rest[count].size = piece.size;
+    places[count++] = &piece;
+    if (count == kBatch) {
+      merge_rest();
+    }
+  }
+  merge_rest();
+}
+
+void BpeEncoder::merge_short(std::span<ShortPiece> pieces) const {
+  if (short_merge_ != nullptr) {
     short_merge_(merge_tables(), pieces);
     return;
   }
   for (ShortPiece& piece : pieces) {
-    const std::string_view bytes(piece.bytes, piece.size);
-    const uint32_t id = whole_piece_first_ ? vocabulary_->find_id(bytes) : Vocabulary::kNone;
-    if (id != Vocabulary::kNone) {
-      piece.ids[0] = id;
-      piece.count = 1;
-    } else {
-      piece.count = static_cast<uint32_t>(merge(bytes, piece.ids.data()));
-    }
+    piece.count =
+        static_cast<uint32_t>(merge_by_scan({piece.bytes, piece.size}, piece.ids.data()));
   }
 }
 
@@ -257,38 +292,63 @@ size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids, LastMerg
   return pairs + 1;
 }
 
-// Of every token, by merging its bytes.
+// Of every token, by merging its bytes. What made a token last is known where only one merge makes
+// it.
 std::vector<TokenSplit> BpeEncoder::make_splits() const {
-  std::vector<TokenSplit> splits(vocabulary_->id_limit());
+  constexpr size_t kBatch = 64;
+  std::vector<TokenSplit> splits = splits_;
+  std::array<ShortPiece, kBatch> batch;
+  std::array<uint32_t, kBatch> batch_ids;
+  size_t batched = 0;
+  const auto flush = [&] {
+    merge_short({batch.data(), batched});
+    for (size_t i = 0; i < batched; ++i) {
+      const bool is_made = batch[i].count == 1 && batch[i].ids[0] == batch_ids[i];
+      splits[batch_ids[i]] = is_made ? splits[batch_ids[i]] : TokenSplit{};
+      splits[batch_ids[i]].reachable = is_made;
+    }
+    batched = 0;
+  };
   EncodeScratch scratch;
-  std::vector<uint32_t> parts(kLongestScan);
+  std::vector<uint32_t> parts;
   for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
     const std::string_view bytes = vocabulary_->bytes(id);
-    if (bytes.size() < 2) {
-      splits[id].reachable = bytes.size() == 1;
+    TokenSplit& split = splits[id];
+    if (bytes.size() < 2 || split.left == TokenSplit::kNone) {
+      split = {};
+      split.reachable = bytes.size() == 1;
+      continue;
+    }
+    if (bytes.size() <= ShortPiece::kLongest && split.right != kSeveral) {
+      batch[batched].bytes = bytes.data();
+      batch[batched].size = static_cast<uint32_t>(bytes.size());
+      batch_ids[batched++] = id;
+      if (batched == kBatch) {
+        flush();
+      }
       continue;
     }
     LastMerge last;
-    size_t count = 0;
     if (bytes.size() <= kLongestScan) {
       parts.resize(kLongestScan);
-      count = merge_by_scan(bytes, parts.data(), &last);
+      parts.resize(merge_by_scan(bytes, parts.data(), &last));
     } else {
       parts.clear();
       merge_by_heap(bytes, scratch, parts, &last);
-      count = parts.size();
     }
-    if (count == 1 && parts[0] == id) {
-      splits[id] = {last.left, last.right, last.rank, true};
+    split = {};
+    if (parts.size() == 1 && parts[0] == id) {
+      split = {last.left, last.right, last.rank, true};
     }
   }
+  flush();
   return splits;
 }
 
 // Null when a token is made by a merge of lower rank than one of its parts.
 const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
   std::call_once(backtrack_made_, [this] {
-    std::vector<TokenSplit> splits = has_proper_pairs_ ? proper_splits_ : make_splits();
+    std::vector<TokenSplit> splits = has_proper_pairs_ ? splits_ : make_splits();
     const auto comes_after = [&](const TokenSplit& split, uint32_t part) {
       return splits[part].left == TokenSplit::kNone || splits[part].rank < split.rank;
     };

@@ -101,6 +101,7 @@ class BpeEncoder {
   };
   // Writes the ids; returns how many.
   size_t merge_by_scan(std::string_view piece, uint32_t* ids, LastMerge* last = nullptr) const;
+  void merge_short(std::span<ShortPiece> pieces) const;
   // The same by short_merge.h where it can.
   size_t merge(std::string_view piece, uint32_t* ids) const;
   void merge_by_heap(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids,
@@ -116,7 +117,8 @@ class BpeEncoder {
   std::array<uint32_t, 256> byte_ids_{};
   PairTable ranks_;
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
-  std::vector<TokenSplit> proper_splits_;  // by id, where has_proper_pairs_
+  // By id: under kByteRanks those of proper pairs, else the last merge of the list that makes it.
+  std::vector<TokenSplit> splits_;
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
   mutable std::once_flag backtrack_made_;
   mutable std::atomic<const BacktrackEncoder*> backtrack_ready_ = nullptr;
