@@ -130,8 +130,8 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
     insert.out_count = static_cast<uint16_t>(out - out_.data());
     insert.piece = static_cast<uint16_t>(i);
     insert.miss = kNoMiss;
-    if (lines_[i] != kNoLine && found.empty()) {
-      const std::string_view piece = piece_at(text, begin, ends, i);
+    const std::string_view piece = piece_at(text, begin, ends, i);
+    if (found.empty() && piece.size() <= ShortPiece::kLongest) {
       misses_[miss_count_].bytes = piece.data();
       misses_[miss_count_].size = static_cast<uint32_t>(piece.size());
       insert.miss = static_cast<uint16_t>(miss_count_++);
@@ -160,7 +160,13 @@ void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
     if (insert.miss != kNoMiss) {
       const ShortPiece& miss = misses_[insert.miss];
       found = {miss.ids.data(), miss.count};
-      if (find_short(key, cache_.line_of(key), inline_ids.data()).empty()) {  // it may come twice
+      const std::string_view piece(miss.bytes, miss.size);
+      // It may come twice.
+      if (piece.size() > ShortKey::kLongest) {
+        if (cache_.find_long(piece, key.low).empty()) {
+          cache_.add_long(piece, key.low, found);
+        }
+      } else if (find_short(key, cache_.line_of(key), inline_ids.data()).empty()) {
         cache_.add_short(key, found);
       }
     } else if (lines_[insert.piece] == kNoLine) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BPE of pieces of 2 to 16 bytes with the ranks of all their pairs in vector registers: the lowest
+// BPE of pieces of up to 32 bytes with the ranks of all their pairs in vector registers: the lowest
 // is found by a few minima, and no branch depends on where it lies, which is what merging by
 // scanning (bpe_encoder.cpp, the same ids) spends half of its time on. One function for each level
 // of base::CpuLevel that has such registers.
@@ -25,7 +25,7 @@ struct MergeTables {
 
 // A piece to merge and what it comes to.
 struct ShortPiece {
-  static constexpr size_t kLongest = 16;
+  static constexpr size_t kLongest = 32;
 
   const char* bytes = nullptr;
   uint32_t size = 0;   // 1 to kLongest
@@ -34,7 +34,7 @@ struct ShortPiece {
 };
 
 // Merges every piece. Each look-up of a pair waits for the memory; several pieces at once wait
-// together.
+// together, those of up to 16 bytes and those of more apart.
 using ShortMerge = void (*)(const MergeTables& tables, std::span<ShortPiece> pieces);
 
 // Null where the level has none.

@@ -14,16 +14,21 @@ namespace {
 
 #define NETCL_MERGE_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
 
+template <size_t kWords>
 class PairWords {
  public:
   NETCL_MERGE_TARGET static PairWords load(const uint32_t* words) {
     PairWords result;
-    result.low_ = _mm256_load_si256(reinterpret_cast<const __m256i*>(words));
-    result.high_ = _mm256_load_si256(reinterpret_cast<const __m256i*>(words) + 1);
+    for (size_t i = 0; i < kGroups; ++i) {
+      result.groups_[i] = _mm256_load_si256(reinterpret_cast<const __m256i*>(words) + i);
+    }
     return result;
   }
   NETCL_MERGE_TARGET uint32_t lowest() const {
-    const __m256i eight = _mm256_min_epu32(low_, high_);
+    __m256i eight = groups_[0];
+    for (size_t i = 1; i < kGroups; ++i) {
+      eight = _mm256_min_epu32(eight, groups_[i]);
+    }
     const __m128i four =
         _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
     const __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4E));
@@ -34,19 +39,16 @@ class PairWords {
   NETCL_MERGE_TARGET void set(uint32_t place, uint32_t word) {
     const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     const __m256i value = _mm256_set1_epi32(static_cast<int>(word));
-    low_ = chosen(low_, value, place, bits);
-    high_ = chosen(high_, value, place >> 8, bits);
+    for (size_t i = 0; i < kGroups; ++i) {
+      // A place without bits in the group equals none of its bits.
+      const __m256i wanted = _mm256_set1_epi32(static_cast<int>(place >> (8 * i) & 0xFF));
+      groups_[i] = _mm256_blendv_epi8(groups_[i], value, _mm256_cmpeq_epi32(wanted, bits));
+    }
   }
 
  private:
-  NETCL_MERGE_TARGET static __m256i chosen(__m256i words, __m256i value, uint32_t place,
-                                           __m256i bits) {
-    const __m256i wanted = _mm256_set1_epi32(static_cast<int>(place & 0xFF));
-    // No bit of a place is zero, and a place without bits equals none of them.
-    return _mm256_blendv_epi8(words, value, _mm256_cmpeq_epi32(wanted, bits));
-  }
-
-  __m256i low_, high_;
+  static constexpr size_t kGroups = kWords / 8;
+  __m256i groups_[kGroups];
 };
 
 #include "text/short_merge.inc"
@@ -54,7 +56,7 @@ class PairWords {
 }  // namespace
 
 NETCL_MERGE_TARGET void short_merge_avx2(const MergeTables& tables, std::span<ShortPiece> pieces) {
-  merge_pieces(tables, pieces);
+  merge_all(tables, pieces);
 }
 
 }  // namespace netcl::text

@@ -23,16 +23,23 @@ namespace {
   __attribute__((          \
       target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt,lzcnt")))
 
+template <size_t kWords>
 class PairWords {
  public:
   NETCL_MERGE_TARGET static PairWords load(const uint32_t* words) {
     PairWords result;
-    result.words_ = _mm512_load_si512(words);
+    for (size_t i = 0; i < kGroups; ++i) {
+      result.groups_[i] = _mm512_load_si512(words + 16 * i);
+    }
     return result;
   }
   NETCL_MERGE_TARGET uint32_t lowest() const {
-    const __m256i eight = _mm256_min_epu32(_mm512_castsi512_si256(words_),
-                                           _mm512_extracti64x4_epi64(words_, 1));
+    __m512i all = groups_[0];
+    for (size_t i = 1; i < kGroups; ++i) {
+      all = _mm512_min_epu32(all, groups_[i]);
+    }
+    const __m256i eight =
+        _mm256_min_epu32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
     const __m128i four =
         _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
     const __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4E));
@@ -41,11 +48,15 @@ class PairWords {
   }
   // `place`: one bit or none.
   NETCL_MERGE_TARGET void set(uint32_t place, uint32_t word) {
-    words_ = _mm512_mask_set1_epi32(words_, static_cast<__mmask16>(place), static_cast<int>(word));
+    for (size_t i = 0; i < kGroups; ++i) {
+      groups_[i] = _mm512_mask_set1_epi32(groups_[i], static_cast<__mmask16>(place >> (16 * i)),
+                                          static_cast<int>(word));
+    }
   }
 
  private:
-  __m512i words_;
+  static constexpr size_t kGroups = kWords / 16;
+  __m512i groups_[kGroups];
 };
 
 #include "text/short_merge.inc"
@@ -53,7 +64,7 @@ class PairWords {
 }  // namespace
 
 NETCL_MERGE_TARGET void short_merge_avx512(const MergeTables& tables, std::span<ShortPiece> pieces) {
-  merge_pieces(tables, pieces);
+  merge_all(tables, pieces);
 }
 
 }  // namespace netcl::text
