@@ -184,7 +184,7 @@ void BpeEncoder::encode(std::string_view piece, EncodeScratch& scratch,
     }
   }
   if (piece.size() > ShortPiece::kLongest) {
-    if (const BacktrackEncoder* backtrack = backtrack_encoder_for(piece.size())) {
+    if (const BacktrackEncoder* backtrack = backtrack_encoder_for(piece)) {
       backtrack->encode(piece, scratch.backtrack, ids);
       return;
     }
@@ -345,35 +345,41 @@ std::vector<TokenSplit> BpeEncoder::make_splits() const {
   return splits;
 }
 
-// Null when a token is made by a merge of lower rank than one of its parts.
-const BacktrackEncoder* BpeEncoder::backtrack_encoder() const {
-  std::call_once(backtrack_made_, [this] {
+// A token that is made by a merge of lower rank than one of its parts breaks the rule that
+// backtracking rests on. It can only be made where its bytes are, so pieces without them are safe.
+const BpeEncoder::Backtracking& BpeEncoder::backtracking() const {
+  std::call_once(backtracking_made_, [this] {
     std::vector<TokenSplit> splits = has_proper_pairs_ ? splits_ : make_splits();
     const auto comes_after = [&](const TokenSplit& split, uint32_t part) {
       return splits[part].left == TokenSplit::kNone || splits[part].rank < split.rank;
     };
-    const bool in_order = std::all_of(splits.begin(), splits.end(), [&](const TokenSplit& split) {
-      return split.left == TokenSplit::kNone ||
-             (comes_after(split, split.left) && comes_after(split, split.right));
-    });
-    if (in_order) {
-      backtrack_ =
-          std::make_unique<const BacktrackEncoder>(*vocabulary_, ranks_, std::move(splits));
+    std::vector<std::string_view> out_of_order;
+    for (uint32_t id = 0; id < splits.size(); ++id) {
+      const TokenSplit& split = splits[id];
+      if (split.left != TokenSplit::kNone &&
+          !(comes_after(split, split.left) && comes_after(split, split.right))) {
+        out_of_order.push_back(vocabulary_->bytes(id));
+      }
     }
-    backtrack_ready_.store(backtrack_.get(), std::memory_order_release);
+    backtracking_ = std::make_unique<const Backtracking>(
+        Backtracking{BacktrackEncoder(*vocabulary_, ranks_, std::move(splits)),
+                     SubstringSet(out_of_order)});
+    backtracking_ready_.store(backtracking_.get(), std::memory_order_release);
   });
-  return backtrack_.get();
+  return *backtracking_;
 }
 
-// Null while it does not pay, or when there can be none.
-const BacktrackEncoder* BpeEncoder::backtrack_encoder_for(size_t piece_size) const {
-  const BacktrackEncoder* ready = backtrack_ready_.load(std::memory_order_acquire);
-  if (ready != nullptr ||
-      unaided_bytes_.fetch_add(piece_size, std::memory_order_relaxed) + piece_size <
-          kUnaidedBytes) {
-    return ready;
+// Null while it does not pay, or where the piece does not allow it.
+const BacktrackEncoder* BpeEncoder::backtrack_encoder_for(std::string_view piece) const {
+  const Backtracking* ready = backtracking_ready_.load(std::memory_order_acquire);
+  if (ready == nullptr) {
+    if (unaided_bytes_.fetch_add(piece.size(), std::memory_order_relaxed) + piece.size() <
+        kUnaidedBytes) {
+      return nullptr;
+    }
+    ready = &backtracking();
   }
-  return backtrack_encoder();
+  return ready->out_of_order.occurs_in(piece) ? nullptr : &ready->encoder;
 }
 
 void BpeEncoder::merge_by_heap(std::string_view piece, EncodeScratch& scratch,

@@ -4,11 +4,12 @@
 //   kMergeList: the pairs of a merge list, by their place in it (Hugging Face);
 //   kByteRanks: every pair whose joined bytes are a token, by the id of that token, and a piece
 //     that is a token as a whole is that token at once (.tiktoken).
-// Short pieces are merged by scanning all pairs for the lowest rank (quadratic, but all in one or
-// two cache lines). Long ones are not merged at all (backtrack_encoder.h): O(n) for any input. What
-// that needs is made when the first very long piece comes, or when so many long ones came that it
-// pays; until then, they are merged with a heap over a linked list: O(n log n). So are long pieces
-// under a merge list in which a merge comes before one that makes its parts, as no trainer writes it.
+// Short pieces are merged with the ranks of all their pairs in registers or, without such registers,
+// by scanning them all for the lowest (quadratic, but all in one or two cache lines). Longer ones
+// are not merged at all (backtrack_encoder.h): O(n) for any input. What that needs is made when the
+// first very long piece comes, or when so many long ones came that it pays; until then, and where a
+// piece holds a token that a merge list makes by a lower rank than one of its parts, they are merged
+// with a heap over a linked list: O(n log n).
 //
 // Under kByteRanks one pair a token is enough when every token is what its own bytes encode to, as
 // in every published rank file: merging inside the bytes of a token goes the same way wherever they
@@ -33,6 +34,7 @@
 #include "text/backtrack_encoder.h"
 #include "text/pair_table.h"
 #include "text/short_merge.h"
+#include "text/substring_set.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -107,8 +109,12 @@ class BpeEncoder {
   void merge_by_heap(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids,
                      LastMerge* last = nullptr) const;
   std::vector<TokenSplit> make_splits() const;
-  const BacktrackEncoder* backtrack_encoder() const;
-  const BacktrackEncoder* backtrack_encoder_for(size_t piece_size) const;
+  struct Backtracking {
+    BacktrackEncoder encoder;
+    SubstringSet out_of_order;  // tokens that it cannot make: pieces that hold one are merged
+  };
+  const Backtracking& backtracking() const;
+  const BacktrackEncoder* backtrack_encoder_for(std::string_view piece) const;
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
@@ -120,10 +126,10 @@ class BpeEncoder {
   // By id: under kByteRanks those of proper pairs, else the last merge of the list that makes it.
   std::vector<TokenSplit> splits_;
   std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
-  mutable std::once_flag backtrack_made_;
-  mutable std::atomic<const BacktrackEncoder*> backtrack_ready_ = nullptr;
-  mutable std::atomic<size_t> unaided_bytes_ = 0;              // of pieces encoded without it
-  mutable std::unique_ptr<const BacktrackEncoder> backtrack_;  // null: merges out of order
+  mutable std::once_flag backtracking_made_;
+  mutable std::atomic<const Backtracking*> backtracking_ready_ = nullptr;
+  mutable std::atomic<size_t> unaided_bytes_ = 0;  // of pieces encoded without it
+  mutable std::unique_ptr<const Backtracking> backtracking_;
 };
 
 }  // namespace netcl::text
