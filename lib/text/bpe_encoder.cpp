@@ -216,31 +216,35 @@ void BpeEncoder::encode_short(std::span<ShortPiece> pieces) const {
     return;
   }
   constexpr size_t kBatch = 32;
+  std::array<uint64_t, kBatch> hashes;
   std::array<ShortPiece, kBatch> rest;  // what is no token
   std::array<ShortPiece*, kBatch> places;
-  size_t count = 0;
-  const auto merge_rest = [&] {
+  while (!pieces.empty()) {
+    const std::span<ShortPiece> batch = pieces.first(std::min(pieces.size(), kBatch));
+    pieces = pieces.subspan(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) {
+      hashes[i] = hash_bytes({batch[i].bytes, batch[i].size});
+      vocabulary_->prefetch(hashes[i]);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      ShortPiece& piece = batch[i];
+      const uint32_t id = vocabulary_->find_id({piece.bytes, piece.size}, hashes[i]);
+      if (id != Vocabulary::kNone) {
+        piece.ids[0] = id;
+        piece.count = 1;
+      } else {
+        rest[count].bytes = piece.bytes;
+        rest[count].size = piece.size;
+        places[count++] = &piece;
+      }
+    }
     merge_short({rest.data(), count});
     for (size_t i = 0; i < count; ++i) {
-      *places[i] = rest[i];
-    }
-    count = 0;
-  };
-  for (ShortPiece& piece : pieces) {
-    const uint32_t id = vocabulary_->find_id({piece.bytes, piece.size});
-    if (id != Vocabulary::kNone) {
-      piece.ids[0] = id;
-      piece.count = 1;
-      continue;
-    }
-    rest[count].bytes = piece.bytes;
-    rest[count].size = piece.size;
-    places[count++] = &piece;
-    if (count == kBatch) {
-      merge_rest();
+      places[i]->count = rest[i].count;
+      std::copy_n(rest[i].ids.begin(), rest[i].count, places[i]->ids.begin());
     }
   }
-  merge_rest();
 }
 
 void BpeEncoder::merge_short(std::span<ShortPiece> pieces) const {

@@ -36,7 +36,7 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
   buffer_.reserve(byte_count);
   begins_.resize(limit);
   lengths_.resize(limit);
-  slots_.assign(std::bit_ceil(2 * entries.size() + 2), kNone);
+  slots_.assign(std::bit_ceil(2 * entries.size() + 2), Slot{});
   size_ = entries.size();
   for (size_t place = 0; place < entries.size(); ++place) {
     const VocabularyEntry& entry = entries[place];
@@ -48,14 +48,15 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
     if (lengths_[entry.id] != 0) {
       return clash_with(entry.id, true);
     }
-    size_t slot = hash_bytes(entry.bytes) & (slots_.size() - 1);
-    while (slots_[slot] != kNone) {
-      if (bytes(slots_[slot]) == entry.bytes) {
-        return clash_with(slots_[slot], false);
+    const uint64_t hash = hash_bytes(entry.bytes);
+    size_t slot = slot_of(hash);
+    while (slots_[slot].id != kNone) {
+      if (slots_[slot].tag == tag_of(hash) && bytes(slots_[slot].id) == entry.bytes) {
+        return clash_with(slots_[slot].id, false);
       }
       slot = (slot + 1) & (slots_.size() - 1);
     }
-    slots_[slot] = entry.id;
+    slots_[slot] = {tag_of(hash), entry.id};
     begins_[entry.id] = static_cast<uint32_t>(buffer_.size());
     lengths_[entry.id] = static_cast<uint32_t>(entry.bytes.size());
     buffer_ += entry.bytes;
@@ -63,15 +64,17 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
   return std::nullopt;
 }
 
-uint32_t Vocabulary::find_id(std::string_view key) const {
+uint32_t Vocabulary::find_id(std::string_view key, uint64_t hash) const {
   if (key.empty() || key.size() > longest_) {
     return kNone;
   }
-  size_t slot = hash_bytes(key) & (slots_.size() - 1);
-  while (slots_[slot] != kNone && bytes(slots_[slot]) != key) {
-    slot = (slot + 1) & (slots_.size() - 1);
+  for (size_t slot = slot_of(hash); slots_[slot].id != kNone;
+       slot = (slot + 1) & (slots_.size() - 1)) {
+    if (slots_[slot].tag == tag_of(hash) && bytes(slots_[slot].id) == key) {
+      return slots_[slot].id;
+    }
   }
-  return slots_[slot];
+  return kNone;
 }
 
 }  // namespace netcl::text

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/byte_hash.h"
+
 namespace netcl::text {
 
 // The largest id plus one that a vocabulary may use: a bound on what damaged files can allocate.
@@ -59,19 +61,34 @@ class Vocabulary {
     return id == kNone ? std::nullopt : std::optional<uint32_t>(id);
   }
   // Id of exactly these bytes, or kNone.
-  uint32_t find_id(std::string_view bytes) const;
+  uint32_t find_id(std::string_view bytes) const { return find_id(bytes, hash_bytes(bytes)); }
+  // The same where its hash_bytes() is known, and a fetch beforehand of what that will read.
+  uint32_t find_id(std::string_view bytes, uint64_t hash) const;
+  void prefetch(uint64_t hash) const {
+    if (!slots_.empty()) {
+      __builtin_prefetch(slots_.data() + slot_of(hash));
+    }
+  }
   // Length in bytes of the longest token.
   size_t longest() const { return longest_; }
 
   static constexpr uint32_t kNone = UINT32_MAX;
 
  private:
+  // Most strings that are no token are told by the tag alone.
+  struct Slot {
+    uint32_t tag = 0;
+    uint32_t id = kNone;  // kNone: free
+  };
+  size_t slot_of(uint64_t hash) const { return hash & (slots_.size() - 1); }
+  static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+
   std::optional<Clash> fill(const std::vector<VocabularyEntry>& entries);
 
   std::string buffer_;
   std::vector<uint32_t> begins_;   // by id; offset in buffer_
   std::vector<uint32_t> lengths_;  // by id; 0 = gap
-  std::vector<uint32_t> slots_;    // hash table of ids, kNone = free, at most half full
+  std::vector<Slot> slots_;        // hash table, at most half full
   size_t size_ = 0;
   size_t longest_ = 0;
 };
