@@ -114,7 +114,8 @@ bool BpeEncoder::add_proper_pairs() {
     }
     parts.clear();
     if (bytes.size() == 2) {
-      parts = {byte_ids_[static_cast<uint8_t>(bytes[0])], byte_ids_[static_cast<uint8_t>(bytes[1])]};
+      parts = {byte_ids_[static_cast<uint8_t>(bytes[0])],
+               byte_ids_[static_cast<uint8_t>(bytes[1])]};
       first_ranks_[first_rank_index(bytes.data())] = id;
     } else if (bytes.size() <= kLongestScan) {
       parts.resize(bytes.size());
@@ -253,8 +254,7 @@ void BpeEncoder::merge_short(std::span<ShortPiece> pieces) const {
     return;
   }
   for (ShortPiece& piece : pieces) {
-    piece.count =
-        static_cast<uint32_t>(merge_by_scan({piece.bytes, piece.size}, piece.ids.data()));
+    piece.count = static_cast<uint32_t>(merge_by_scan({piece.bytes, piece.size}, piece.ids.data()));
   }
 }
 
@@ -365,9 +365,8 @@ const BpeEncoder::Backtracking& BpeEncoder::backtracking() const {
         out_of_order.push_back(vocabulary_->bytes(id));
       }
     }
-    backtracking_ = std::make_unique<const Backtracking>(
-        Backtracking{BacktrackEncoder(*vocabulary_, ranks_, std::move(splits)),
-                     SubstringSet(out_of_order)});
+    backtracking_ = std::make_unique<const Backtracking>(Backtracking{
+        BacktrackEncoder(*vocabulary_, ranks_, std::move(splits)), SubstringSet(out_of_order)});
     backtracking_ready_.store(backtracking_.get(), std::memory_order_release);
   });
   return *backtracking_;

@@ -4,12 +4,12 @@
 //   kMergeList: the pairs of a merge list, by their place in it (Hugging Face);
 //   kByteRanks: every pair whose joined bytes are a token, by the id of that token, and a piece
 //     that is a token as a whole is that token at once (.tiktoken).
-// Short pieces are merged with the ranks of all their pairs in registers or, without such registers,
-// by scanning them all for the lowest (quadratic, but all in one or two cache lines). Longer ones
-// are not merged at all (backtrack_encoder.h): O(n) for any input. What that needs is made when the
-// first very long piece comes, or when so many long ones came that it pays; until then, and where a
-// piece holds a token that a merge list makes by a lower rank than one of its parts, they are merged
-// with a heap over a linked list: O(n log n).
+// Short pieces are merged with the ranks of all their pairs in registers or, without such
+// registers, by scanning them all for the lowest (quadratic, but all in one or two cache lines).
+// Longer ones are not merged at all (backtrack_encoder.h): O(n) for any input. What that needs is
+// made when the first very long piece comes, or when so many long ones came that it pays; until
+// then, and where a piece holds a token that a merge list makes by a lower rank than one of its
+// parts, they are merged with a heap over a linked list: O(n log n).
 //
 // Under kByteRanks one pair a token is enough when every token is what its own bytes encode to, as
 // in every published rank file: merging inside the bytes of a token goes the same way wherever they

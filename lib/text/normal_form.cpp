@@ -2,6 +2,7 @@
 #include "text/normal_form.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_set>
 
 #include <utf8proc.h>
@@ -51,6 +52,43 @@ void compose(std::vector<int32_t>& characters) {
   characters.resize(static_cast<size_t>(count));
 }
 
+// End of the bytes below 0x80 from `at` on.
+size_t skip_ascii(std::string_view text, size_t at) {
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  uint64_t word = 0;
+  while (at + sizeof word <= text.size()) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & kHighBits) != 0) {
+      break;
+    }
+    at += sizeof word;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) {
+    ++at;
+  }
+  return at;
+}
+
+// decode_utf8() with the frequent cases in line: two bytes, and three that need no second look.
+inline DecodedChar decode_common(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return uint32_t{static_cast<unsigned char>(text[at + i])}; };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const uint32_t lead = byte(0);
+  if (at + 3 <= text.size()) {
+    if (lead >= 0xC2 && lead < 0xE0 && continues(1)) {
+      return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2, true};
+    }
+    if (lead > 0xE0 && lead < 0xF0 && lead != 0xED && continues(1) && continues(2)) {
+      return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3, true};
+    }
+  }
+  return decode_utf8(text, at);
+}
+
+// No code point from here on decomposes, composes or has a combining class, but variation selectors
+// and tags, which do neither: planes 3 to 16 of Unicode 15 and 16.
+constexpr int32_t kFirstPlain = 0x30000;
+
 bool is_surrogate(int32_t c) {
   return c >= 0xD800 && c <= 0xDFFF;
 }
@@ -60,7 +98,7 @@ bool is_surrogate(int32_t c) {
 std::unordered_set<int32_t> find_seconds() {
   std::unordered_set<int32_t> seconds;
   std::vector<int32_t> parts;
-  for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
+  for (int32_t c = 0; c < kFirstPlain; ++c) {
     if (is_surrogate(c)) {
       continue;
     }
@@ -94,11 +132,15 @@ NormalForm::NormalForm(bool compose, bool compatibility)
       compatibility_(compatibility),
       boundary_((kMaxCodePoint >> 6) + 1),
       inert_((kMaxCodePoint >> 6) + 1),
-      composes_((kMaxCodePoint >> 6) + 1) {
+      composes_((kMaxCodePoint >> 6) + 1),
+      plain_((kMaxCodePoint >> 6) + 1) {
   const std::unordered_set<int32_t> seconds =
       compose ? find_seconds() : std::unordered_set<int32_t>();
+  const auto plain = static_cast<std::ptrdiff_t>(kFirstPlain >> 6);
+  std::fill(boundary_.begin() + plain, boundary_.end(), ~uint64_t{0});
+  std::fill(inert_.begin() + plain, inert_.end(), ~uint64_t{0});
   std::vector<int32_t> parts;
-  for (int32_t c = 0; c <= int32_t{kMaxCodePoint}; ++c) {
+  for (int32_t c = 0; c < kFirstPlain; ++c) {
     if (is_surrogate(c)) {
       continue;
     }
@@ -117,33 +159,45 @@ NormalForm::NormalForm(bool compose, bool compatibility)
       inert_[word] |= bit;
     }
   }
+  for (size_t word = 0; word < plain_.size(); ++word) {
+    plain_[word] = inert_[word] & boundary_[word] & ~composes_[word];
+  }
 }
 
-bool NormalForm::is_normal(std::string_view text) const {
-  int last_class = 0;  // combining class of the character before
-  for (size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
+size_t NormalForm::find_abnormal(std::string_view text, size_t at) const {
+  size_t cluster = at;  // begin of the character that the next one may compose with
+  int last_class = 0;   // combining class of the character before
+  while (at < text.size()) {
+    if (const size_t end = skip_ascii(text, at); end > at) {
       last_class = 0;
-      ++at;
+      cluster = end - 1;
+      at = end;
       continue;
     }
-    const DecodedChar c = decode_utf8(text, at);
-    at += c.byte_count;
+    const DecodedChar c = decode_common(text, at);
     if (!c.well_formed) {
       last_class = 0;
-      continue;
+      cluster = at + c.byte_count;
+    } else if (test(plain_, c.code_point)) {
+      last_class = 0;
+      cluster = at;
+    } else {
+      const bool boundary = is_boundary(c.code_point);
+      if (boundary) {
+        cluster = at;
+      }
+      if (!is_inert(c.code_point) || test(composes_, c.code_point)) {
+        return cluster;
+      }
+      const int own_class = boundary ? 0 : combining_class(static_cast<int32_t>(c.code_point));
+      if (own_class != 0 && own_class < last_class) {
+        return cluster;
+      }
+      last_class = own_class;
     }
-    if (!is_inert(c.code_point) || test(composes_, c.code_point)) {
-      return false;
-    }
-    const int own_class =
-        is_boundary(c.code_point) ? 0 : combining_class(static_cast<int32_t>(c.code_point));
-    if (own_class != 0 && own_class < last_class) {
-      return false;
-    }
-    last_class = own_class;
+    at += c.byte_count;
   }
-  return true;
+  return at;
 }
 
 std::vector<int32_t> NormalForm::normalize(const std::vector<int32_t>& characters) const {

@@ -83,9 +83,14 @@ std::string to_utf8(const std::vector<int32_t>& characters) {
 void apply_form(const NormalForm& form, std::string_view text, LayerBuilder& out) {
   std::vector<int32_t> cluster;
   size_t at = 0;
-  while (at < text.size()) {
+  for (;;) {
+    const size_t begin = form.find_abnormal(text, at);
+    out.copy(at, begin);
+    at = begin;
+    if (at == text.size()) {
+      return;
+    }
     // A cluster: one character and those after it that are no boundaries.
-    const size_t begin = at;
     const DecodedChar first = decode_utf8(text, at);
     at += first.byte_count;
     if (!first.well_formed) {

@@ -35,8 +35,8 @@ uint32_t* PairTable::find_word(uint64_t key) const {
   const uint64_t stored = key << line_bits_;
   for (size_t distance = 0; distance < (size_t{1} << kDistanceBits); ++distance) {
     Line& line = lines_[((key >> (64 - line_bits_)) + distance) & mask];
-    const uint32_t wanted =
-        static_cast<uint32_t>(stored) | static_cast<uint32_t>(distance) << kRankBits;
+    const uint32_t wanted = static_cast<uint32_t>(stored) | static_cast<uint32_t>(distance)
+                                                                << kRankBits;
     for (size_t i = 0; i < kSlots; ++i) {
       if (line.words[i] == 0) {
         return nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Map from a pair of ids to a rank, made for merging, which looks into it all the time and finds
-// nothing as often as not: a look-up reads one line of the processor's cache, compares eight tags at
-// once and takes no branch that depends on what is there. Exact all the same: the 48 bits of a pair
-// are scrambled by a bijection, whose high bits choose the line and whose others (the tag) are
+// nothing as often as not: a look-up reads one line of the processor's cache, compares eight tags
+// at once and takes no branch that depends on what is there. Exact all the same: the 48 bits of a
+// pair are scrambled by a bijection, whose high bits choose the line and whose others (the tag) are
 // stored with the rank, together with how far the entry lies from its line when that was full.
 #ifndef NETCL_TEXT_PAIR_TABLE_H_
 #define NETCL_TEXT_PAIR_TABLE_H_
@@ -64,8 +64,8 @@ class PairTable {
   static constexpr int kDistanceBits = 5;
   static constexpr uint32_t kRankMask = (uint32_t{1} << kRankBits) - 1;
 
-  // A word is the low 3 bits of the tag, the distance and the rank plus one; 0: free. The slots of a
-  // line are taken from the first on.
+  // A word is the low 3 bits of the tag, the distance and the rank plus one; 0: free. The slots of
+  // a line are taken from the first on.
   struct alignas(64) Line {
     uint32_t tags[kSlots];  // the high 32 bits of the tag
     uint32_t words[kSlots];

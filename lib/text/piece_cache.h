@@ -5,12 +5,12 @@
 // Two tables. Pieces of up to 15 bytes lie in lines of the processor's cache:
 // two entries of a 16-byte key (the bytes, with the length in the last) and four ids with their
 // number in the top byte of the first (ids are below 2^24). What does not fit its line goes to the
-// line beside it, so most look-ups are one cache miss and no branch but hit or miss. The table grows
-// in place, line by line into the next half. Longer pieces up to kLongestCached bytes lie in a hash
-// table of 16-byte entries over an arena that holds ids and bytes of a piece beside each other; more
-// than four ids of a short piece lie in the arena too.
-// Memory is bounded: the short table stops growing and then overwrites the younger entry of a line;
-// the long one starts anew when it is full.
+// line beside it, so most look-ups are one cache miss and no branch but hit or miss. The table
+// grows in place, line by line into the next half. Longer pieces up to kLongestCached bytes lie in
+// a hash table of 16-byte entries over an arena that holds ids and bytes of a piece beside each
+// other; more than four ids of a short piece lie in the arena too. Memory is bounded: the short
+// table stops growing and then overwrites the younger entry of a line; the long one starts anew
+// when it is full.
 #ifndef NETCL_TEXT_PIECE_CACHE_H_
 #define NETCL_TEXT_PIECE_CACHE_H_
 

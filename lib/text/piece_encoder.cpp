@@ -231,8 +231,7 @@ void PieceEncoder::encode_piece(std::string_view piece, std::vector<uint32_t>& i
 
 std::span<const uint32_t> PieceEncoder::find_or_merge_short(std::string_view piece,
                                                             const ShortKey& key) {
-  const std::span<const uint32_t> found =
-      find_short(key, cache_.line_of(key), found_ids_.data());
+  const std::span<const uint32_t> found = find_short(key, cache_.line_of(key), found_ids_.data());
   if (!found.empty()) {
     return found;
   }

@@ -20,8 +20,8 @@ namespace netcl::text {
 namespace {
 
 #define NETCL_MERGE_TARGET \
-  __attribute__((          \
-      target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt,lzcnt")))
+  __attribute__((target(   \
+      "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt,lzcnt")))
 
 template <size_t kWords>
 class PairWords {
@@ -63,7 +63,8 @@ class PairWords {
 
 }  // namespace
 
-NETCL_MERGE_TARGET void short_merge_avx512(const MergeTables& tables, std::span<ShortPiece> pieces) {
+NETCL_MERGE_TARGET void short_merge_avx512(const MergeTables& tables,
+                                           std::span<ShortPiece> pieces) {
   merge_all(tables, pieces);
 }
 

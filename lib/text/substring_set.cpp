@@ -27,9 +27,8 @@ bool SubstringSet::occurs_in(std::string_view text) const {
     }
     const auto found = by_head_.find(head);
     if (found != by_head_.end() &&
-        std::any_of(found->second.begin(), found->second.end(), [&](std::string_view string) {
-          return text.substr(at).starts_with(string);
-        })) {
+        std::any_of(found->second.begin(), found->second.end(),
+                    [&](std::string_view string) { return text.substr(at).starts_with(string); })) {
       return true;
     }
   }

@@ -76,8 +76,8 @@ TokenTrie::TokenTrie(const Vocabulary& vocabulary, const std::vector<bool>& take
   }
 }
 
-// Fills the node of the tokens [begin, end), which have their first `depth` bytes in common; `above`
-// is the longest token of fewer bytes that begins them.
+// Fills the node of the tokens [begin, end), which have their first `depth` bytes in common;
+// `above` is the longest token of fewer bytes that begins them.
 void TokenTrie::add_children(const std::vector<Sorted>& tokens, size_t begin, size_t end,
                              uint32_t depth, uint32_t index, Match above) {
   if (tokens[begin].bytes.size() == depth) {

@@ -21,7 +21,8 @@ class TokenTrie {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Of the tokens for which `takes_part` is true, by id. Some 100 ns a token. Ids are below 2^24 - 1.
+  // Of the tokens for which `takes_part` is true, by id. Some 100 ns a token. Ids are below 2^24
+  // - 1.
   TokenTrie(const Vocabulary& vocabulary, const std::vector<bool>& takes_part);
 
   struct Match {

@@ -28,8 +28,8 @@ constexpr size_t kLeastPart = size_t{1} << 20;
 // More parts than threads, so that a thread that is held up costs little.
 constexpr size_t kPartsPerThread = 8;
 
-// Room for the ids of a short text or the begin of a long one; PieceEncoder reserves the rest when it
-// knows how many ids a byte the text has.
+// Room for the ids of a short text or the begin of a long one; PieceEncoder reserves the rest when
+// it knows how many ids a byte the text has.
 void reserve_first_ids(size_t text_bytes, std::vector<uint32_t>& ids) {
   ids.reserve(std::min(text_bytes, size_t{1} << 18) / 3 + 8);
 }

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "support/catch.h"
+#include "text/normalizer.h"
 #include "text/unicode.h"
 
 using netcl::base::Rng;
@@ -82,4 +83,42 @@ TEST_CASE("normal form: the quick check passes ordinary text of many languages")
   CHECK_FALSE(nfc.is_normal("\u1100\u1161"));
   CHECK_FALSE(nfc.is_normal("a\u0301\u0323"));
   CHECK_FALSE(nfc.is_normal("\u212b"));
+}
+
+TEST_CASE("normal form: text normalized cluster by cluster equals the whole text normalized") {
+  using Kind = netcl::text::NormalizerStep::Kind;
+  const Kind kKinds[] = {Kind::kNfc, Kind::kNfkc, Kind::kNfd, Kind::kNfkd};  // as all_forms()
+  const std::vector<int32_t> kSome = {'a',    'e',    ' ',     0x301,   0x323,  0x345,
+                                      0xE9,   0x1E9B, 0x64B,   0x1100,  0x1161, 0x11A8,
+                                      0xAC00, 0x3099, 0x304B,  0xFB01,  0x2126, 0x4E2D,
+                                      0x9BE,  0x9C7,  0x110A5, 0x110BA, 0x1F600};
+  for (size_t kind = 0; kind < 4; ++kind) {
+    netcl::text::NormalizerStep step;
+    step.kind = kKinds[kind];
+    const netcl::text::Normalizer normalizer({step});
+    const NormalForm& form = *all_forms()[kind];
+    Rng rng(7);
+    size_t wrong = 0;
+    for (int i = 0; i < 30000; ++i) {
+      std::vector<int32_t> characters(rng.below(40));
+      for (int32_t& c : characters) {
+        c = rng.below(3) == 0 ? 'a' : kSome[rng.below(kSome.size())];
+      }
+      wrong += normalizer.normalize(utf8(characters)) == utf8(form.normalize(characters)) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("normal form: code points beyond the assigned planes are plain") {
+  for (const NormalForm* form : all_forms()) {
+    size_t wrong = 0;
+    for (int32_t c = 0x2F800; c <= 0x10FFFF; ++c) {
+      const auto character = static_cast<char32_t>(c);
+      wrong +=
+          form->is_inert(character) == (form->normalize({c}) == std::vector<int32_t>{c}) ? 0 : 1;
+      wrong += c < 0x30000 || form->is_boundary(character) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
 }
