@@ -17,8 +17,7 @@ struct Options {
 const char* const kFooter =
     "Examples:\n"
     "  printf 'Hello world' | bpe-encode -t tokenizer.json\n"
-    "  bpe-encode -t cl100k_base.tiktoken --pattern cl100k --special plain --format npy book.txt "
-    "-o book.npy\n"
+    "  bpe-encode -t cl100k_base.tiktoken --pattern cl100k --special plain book.txt -o book.npy\n"
     "  bpe-encode -t tokenizer.json --jsonl --format jsonl --append '<|endoftext|>' docs.jsonl\n"
     "\n"
     "What --special does with the input 'a<|endoftext|>b', when <|endoftext|> is a special token:\n"
@@ -54,7 +53,8 @@ void declare(cli::ToolApp& app, Options& options) {
   app.add_text("-o,--output", run.output, "FILE", "Result; default: standard output")
       ->group("Output");
   app.add_choice<cli::IdFormat>("--format", run.format, cli::id_format_choices(false),
-                                "Form of the ids; default: text")
+                                "Form of the ids; default: what -o is named (NAME.npy, .json, .jsonl, .u16,\n"
+                                ".u32), else text")
       ->group("Output");
   app.add_switch("--count", run.count, "Write the number of ids of each document")->group("Output");
   app.add_switch("--pieces", run.pieces,

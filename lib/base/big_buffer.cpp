@@ -6,6 +6,8 @@
 
 #include <sys/mman.h>
 
+#include "base/error.h"
+
 namespace netcl::base {
 
 namespace {
@@ -17,6 +19,11 @@ size_t mapped_bytes(size_t size) {
   return size < kHugePage ? size : size + kHugePage;
 }
 
+size_t whole_pages(size_t size) {
+  constexpr size_t kPage = 4096;
+  return (size + kPage - 1) / kPage * kPage;
+}
+
 void* aligned(void* mapped, size_t size) {
   if (size < kHugePage) {
     return mapped;
@@ -25,34 +32,53 @@ void* aligned(void* mapped, size_t size) {
   return static_cast<char*>(mapped) + (kHugePage - address % kHugePage) % kHugePage;
 }
 
-}  // namespace
-
-// What lies before the border and behind the end is never touched and costs addresses only; it is
-// given back at once so that data_ alone describes the mapping.
-BigBuffer::BigBuffer(size_t size) : size_(size) {
-  if (size == 0) {
-    return;
-  }
+// A mapping of `size` bytes at a border of huge pages. What lies before the border and behind the
+// end is never touched and costs addresses only; it is given back at once.
+void* map_aligned(size_t size) {
   const size_t total = mapped_bytes(size);
   void* mapped = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw std::bad_alloc();
   }
-  data_ = aligned(mapped, size);
   if (size < kHugePage) {
-    return;
+    return mapped;
   }
-  constexpr size_t kPage = 4096;
-  const size_t before = static_cast<size_t>(static_cast<char*>(data_) - static_cast<char*>(mapped));
-  const size_t kept = (size + kPage - 1) / kPage * kPage;
+  void* data = aligned(mapped, size);
+  const size_t before = static_cast<size_t>(static_cast<char*>(data) - static_cast<char*>(mapped));
+  const size_t kept = whole_pages(size);
   if (before > 0) {
     ::munmap(mapped, before);
   }
   if (before + kept < total) {
-    ::munmap(static_cast<char*>(data_) + kept, total - before - kept);
+    ::munmap(static_cast<char*>(data) + kept, total - before - kept);
   }
-  ::madvise(data_, size, MADV_HUGEPAGE);  // a wish; without it everything works the same
+  ::madvise(data, size, MADV_HUGEPAGE);  // a wish; without it everything works the same
+  return data;
+}
+
+}  // namespace
+
+BigBuffer::BigBuffer(size_t size) : data_(size == 0 ? nullptr : map_aligned(size)), size_(size) {}
+
+void BigBuffer::grow(size_t size) {
+  NETCL_CHECK(size >= size_);
+  if (data_ == nullptr) {
+    *this = BigBuffer(size);
+    return;
+  }
+  // The old pages take the place of the first ones of the new mapping.
+  void* place = map_aligned(size);
+  const size_t old_bytes = whole_pages(size_);
+  if (::mremap(data_, old_bytes, old_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED) {
+    ::munmap(place, size);
+    throw std::bad_alloc();
+  }
+  if (size >= kHugePage) {
+    ::madvise(place, size, MADV_HUGEPAGE);
+  }
+  data_ = place;
+  size_ = size;
 }
 
 void advise_huge_pages(void* memory, size_t size) {

@@ -24,6 +24,9 @@ class BigBuffer {
     return *this;
   }
 
+  // Makes it larger; what was there stays, at another address. Pages are moved, not copied.
+  void grow(size_t size);
+
   void* data() const { return data_; }
   size_t size() const { return size_; }
 

@@ -13,8 +13,10 @@ constexpr size_t kMostLines = size_t{1} << 31;
 constexpr size_t kFirstLongEntries = size_t{1} << 10;
 constexpr size_t kLeastBytes = size_t{1} << 20;
 constexpr size_t kMostLongBytes = size_t{1} << 33;  // places of words have 32 bits
-// Of a piece: an id a byte at most, and the bytes.
-constexpr size_t kMostRecordBytes = 8 * PieceCache::kLongestCached;
+constexpr size_t kFirstRecordBytes = size_t{1} << 16;
+constexpr size_t kSpareBytes = 16;
+// An id a byte at most, and the bytes.
+static_assert(kFirstRecordBytes > kSpareBytes + 8 * PieceCache::kLongestCached);
 
 }  // namespace
 
@@ -22,11 +24,11 @@ PieceCache::PieceCache(size_t max_bytes) {
   max_bytes_ = std::max(max_bytes, kLeastBytes);
   max_lines_ = std::clamp(std::bit_floor(max_bytes_ / 2 / sizeof(Line)), kFirstLines, kMostLines);
   max_long_bytes_ = std::min(max_bytes_ / 4 * 3, kMostLongBytes);
-  memory_ = base::BigBuffer(max_lines_ * sizeof(Line));  // lines take memory when they are used
+  memory_ = base::BigBuffer(kFirstLines * sizeof(Line));
   lines_ = static_cast<Line*>(memory_.data());
   line_mask_ = kFirstLines - 1;
   allocate_long(kFirstLongEntries);
-  record_memory_ = base::BigBuffer(max_long_bytes_ + kMostRecordBytes);
+  record_memory_ = base::BigBuffer(kFirstRecordBytes);
   records_ = static_cast<uint32_t*>(record_memory_.data());
 }
 
@@ -49,8 +51,8 @@ void PieceCache::reserve_short(size_t count) {
 // Pieces that are frequent come early, so they have the entries that are found first, and an entry
 // that is overwritten is a late one.
 void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
-  if (ids.size() > kInlineIds && !has_room_for_long(ids.size())) {
-    wipe_long();
+  if (ids.size() > kInlineIds) {
+    make_room_for_record(ids.size());
   }
   reserve_short(1);
   const size_t line = line_of(key);
@@ -81,6 +83,8 @@ void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
 // that is added. Two lines are taken up at a time, since each holds what overflowed from the other.
 void PieceCache::grow_lines() {
   const size_t old_count = line_mask_ + 1;
+  memory_.grow(2 * memory_.size());
+  lines_ = static_cast<Line*>(memory_.data());
   line_mask_ = 2 * old_count - 1;
   for (size_t line = 0; line < old_count; line += 2) {
     std::array<Line, 2> old = {lines_[line], lines_[line + 1]};
@@ -102,9 +106,7 @@ void PieceCache::grow_lines() {
 
 void PieceCache::add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
   const size_t byte_words = (piece.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t);
-  if (!has_room_for_long(ids.size() + byte_words)) {
-    wipe_long();
-  }
+  make_room_for_record(ids.size() + byte_words);
   if (2 * (long_count_ + 1) > long_mask_ + 1) {
     grow_long();
   }
@@ -150,9 +152,16 @@ void PieceCache::grow_long() {
   }
 }
 
-bool PieceCache::has_room_for_long(size_t record_words) const {
-  const size_t taken = long_bytes() + record_words * sizeof(uint32_t);
-  return taken <= max_long_bytes_ && taken + (line_mask_ + 1) * sizeof(Line) <= max_bytes_;
+// More words than a record has are kept free behind it: ids are read in groups.
+void PieceCache::make_room_for_record(size_t words) {
+  const size_t taken = long_bytes() + words * sizeof(uint32_t);
+  if (taken > max_long_bytes_ || taken + (line_mask_ + 1) * sizeof(Line) > max_bytes_) {
+    wipe_long();
+  }
+  if ((record_words_ + words) * sizeof(uint32_t) + kSpareBytes > record_memory_.size()) {
+    record_memory_.grow(2 * record_memory_.size());
+    records_ = static_cast<uint32_t*>(record_memory_.data());
+  }
 }
 
 size_t PieceCache::long_bytes() const {

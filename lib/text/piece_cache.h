@@ -177,7 +177,7 @@ class PieceCache {
 
   void allocate_long(size_t slots);
   void grow_long();
-  bool has_room_for_long(size_t record_words) const;
+  void make_room_for_record(size_t words);
   size_t long_bytes() const;
   void wipe_long();
 

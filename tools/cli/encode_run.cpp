@@ -310,7 +310,11 @@ class EncodeRun {
 
 }  // namespace
 
-EncodeStats encode_documents(const EncodeRunOptions& options, const CommonOptions& common) {
+EncodeStats encode_documents(const EncodeRunOptions& given, const CommonOptions& common) {
+  EncodeRunOptions options = given;
+  if (options.format == IdFormat::kAuto) {
+    options.format = id_format_of_name(options.output);
+  }
   check_options(options);
   return EncodeRun(options, common).run();
 }

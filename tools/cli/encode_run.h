@@ -21,7 +21,7 @@ struct EncodeRunOptions {
   DocumentOptions documents;
   text::EncodeOptions encode;
   std::string output = "-";
-  IdFormat format = IdFormat::kText;
+  IdFormat format = IdFormat::kAuto;  // by the name of the output
   std::string append;  // token whose id ends every document; empty: none
   bool has_append = false;
   bool count = false;   // write numbers of ids in place of ids

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <bit>
 #include <charconv>
 
 #include "base/error.h"
@@ -131,19 +132,22 @@ class RawWriter : public IdWriter {
   RawWriter(base::OutputFile& out, std::string where, size_t bytes)
       : out_(out), where_(std::move(where)), bytes_(bytes) {}
   void write(const IdRow& row) override {
-    buffer_.clear();
+    static_assert(std::endian::native == std::endian::little);
+    if (bytes_ == sizeof(uint32_t)) {
+      out_.write(std::as_bytes(row.ids));
+      return;
+    }
+    narrow_.clear();
     for (const uint32_t id : row.ids) {
-      if (bytes_ == 2 && id > 0xFFFF) {
+      if (id > 0xFFFF) {
         throw base::FormatError(where_ + ": id " + std::to_string(id) + " at position " +
                                 std::to_string(written_) +
                                 " does not fit 16 bits; use --format u32");
       }
-      for (size_t i = 0; i < bytes_; ++i) {
-        buffer_ += static_cast<char>(id >> (8 * i) & 0xFF);
-      }
+      narrow_.push_back(static_cast<uint16_t>(id));
       ++written_;
     }
-    out_.write(buffer_);
+    out_.write(std::as_bytes(std::span<const uint16_t>(narrow_)));
   }
 
  private:
@@ -151,7 +155,7 @@ class RawWriter : public IdWriter {
   std::string where_;
   size_t bytes_;
   uint64_t written_ = 0;
-  std::string buffer_;
+  std::vector<uint16_t> narrow_;
 };
 
 }  // namespace
@@ -172,6 +176,15 @@ std::vector<Choice<IdFormat>> id_format_choices(bool with_auto) {
 
 bool is_binary(IdFormat format) {
   return format == IdFormat::kNpy || format == IdFormat::kU16 || format == IdFormat::kU32;
+}
+
+IdFormat id_format_of_name(std::string_view path) {
+  for (const Choice<IdFormat>& choice : id_format_choices(false)) {
+    if (choice.value != IdFormat::kText && path.ends_with("." + std::string(choice.name))) {
+      return choice.value;
+    }
+  }
+  return IdFormat::kText;
 }
 
 std::string piece_json(std::string_view bytes) {
