@@ -52,9 +52,10 @@ void declare(cli::ToolApp& app, Options& options) {
       "       one document.");
   app.add_text("-o,--output", run.output, "FILE", "Result; default: standard output")
       ->group("Output");
-  app.add_choice<cli::IdFormat>("--format", run.format, cli::id_format_choices(false),
-                                "Form of the ids; default: what -o is named (NAME.npy, .json, .jsonl, .u16,\n"
-                                ".u32), else text")
+  app.add_choice<cli::IdFormat>(
+         "--format", run.format, cli::id_format_choices(false),
+         "Form of the ids; default: what -o is named (NAME.npy, .json, .jsonl, .u16,\n"
+         ".u32), else text")
       ->group("Output");
   app.add_switch("--count", run.count, "Write the number of ids of each document")->group("Output");
   app.add_switch("--pieces", run.pieces,

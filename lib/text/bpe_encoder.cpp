@@ -301,6 +301,9 @@ size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids, LastMerg
 std::vector<TokenSplit> BpeEncoder::make_splits() const {
   constexpr size_t kBatch = 64;
   std::vector<TokenSplit> splits = splits_;
+  if (splits.empty()) {  // all pairs of byte ranks
+    splits.assign(vocabulary_->id_limit(), {0, kSeveral, 0, false});
+  }
   std::array<ShortPiece, kBatch> batch;
   std::array<uint32_t, kBatch> batch_ids;
   size_t batched = 0;

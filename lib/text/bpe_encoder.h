@@ -77,6 +77,9 @@ class BpeEncoder {
   // The same for many short pieces, which is faster than one by one.
   void encode_short(std::span<ShortPiece> pieces) const;
 
+  // Makes what encode() makes when so many long pieces came that it pays.
+  void prepare_for_long_pieces() const { backtracking(); }
+
   // Whether every piece that is a token becomes that token; may be false where it is so all the
   // same.
   bool keeps_tokens() const { return whole_piece_first_ || has_proper_pairs_; }

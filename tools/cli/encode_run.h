@@ -22,7 +22,7 @@ struct EncodeRunOptions {
   text::EncodeOptions encode;
   std::string output = "-";
   IdFormat format = IdFormat::kAuto;  // by the name of the output
-  std::string append;  // token whose id ends every document; empty: none
+  std::string append;                 // token whose id ends every document; empty: none
   bool has_append = false;
   bool count = false;   // write numbers of ids in place of ids
   bool pieces = false;  // write what each id stands for beside it
