@@ -106,6 +106,10 @@ class PieceCache {
   std::span<const uint32_t> more_ids(const uint32_t* out) const {
     return {records_ + out[1], out[2]};
   }
+  // Whether so many more short pieces can be remembered without overwriting others.
+  bool has_room_for_short(size_t count) const {
+    return 4 * (short_count_ + count) <= 3 * max_lines_;
+  }
   // Makes the table large enough for `count` more short pieces, if it may be that large.
   void reserve_short(size_t count);
   // Remembers the ids of a piece that is not there. Lines move when the table grows.

@@ -13,6 +13,8 @@ namespace {
 // Bytes of a text after which the number of its ids is estimated.
 constexpr size_t kFirstEstimate = size_t{1} << 18;
 
+// Short pieces merged before all tokens are added to the cache: a text that has so many different
+// ones is a long one.
 constexpr size_t kMissesBeforeTokens = 16384;
 
 constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
@@ -20,12 +22,6 @@ constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
 // Of the pieces that the cache never holds no hash is made.
 uint64_t hash_long(std::string_view piece) {
   return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
-}
-
-// In huge pages, since filling fresh memory takes a good part of the time of encoding.
-void reserve_ids(size_t count, std::vector<uint32_t>& ids) {
-  ids.reserve(count);
-  base::advise_huge_pages(ids.data() + ids.size(), (count - ids.size()) * sizeof(uint32_t));
 }
 
 // Ids of the cache, four at a time: what is read and written beyond the last is not used.
@@ -46,6 +42,19 @@ std::string_view piece_at(std::string_view text, size_t begin, std::span<const s
 
 }  // namespace
 
+// Memory that is not used is never touched, and growing copies all of it, so there is room for half
+// as many more.
+void reserve_expected_ids(size_t first, size_t done, size_t size, std::vector<uint32_t>& ids) {
+  const double expected = static_cast<double>(ids.size() - first) * static_cast<double>(size) /
+                          static_cast<double>(done);
+  if (first + static_cast<size_t>(expected) <= ids.capacity()) {
+    return;
+  }
+  const size_t room = first + static_cast<size_t>(1.5 * expected);
+  ids.reserve(room);
+  base::advise_huge_pages(ids.data() + ids.size(), (room - ids.size()) * sizeof(uint32_t));
+}
+
 PieceEncoder::PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes)
     : encoder_(encoder), cache_bytes_(cache_bytes), cache_(cache_bytes) {}
 
@@ -58,13 +67,7 @@ void PieceEncoder::encode_text(std::string_view text, const PreSplitter& splitte
     encode_step(text, begin, std::span<const size_t>(ends_).first(count), ids);
     begin = ends_[count - 1];
     if (begin >= next_estimate) {
-      // As many ids a byte as so far. Memory that is not used is never touched, and growing copies
-      // all of it, so there is room for half as many more.
-      const double expected = static_cast<double>(ids.size() - first_id) *
-                              static_cast<double>(text.size()) / static_cast<double>(begin);
-      if (first_id + static_cast<size_t>(expected) > ids.capacity()) {
-        reserve_ids(first_id + static_cast<size_t>(1.5 * expected), ids);
-      }
+      reserve_expected_ids(first_id, begin, text.size(), ids);
       next_estimate = 2 * begin;
     }
   }
@@ -178,9 +181,11 @@ void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
   }
   ids.insert(ids.end(), out_.data() + appended, out_.data() + out_count);
   all_misses_ += miss_count_;
-  if (all_misses_ > kMissesBeforeTokens && !has_tokens_ && encoder_.keeps_tokens()) {
-    add_tokens();
+  if (all_misses_ > kMissesBeforeTokens && !has_tokens_) {
     has_tokens_ = true;
+    if (encoder_.keeps_tokens() && cache_.has_room_for_short(encoder_.vocabulary().size())) {
+      add_tokens();
+    }
   }
 }
 

@@ -27,14 +27,19 @@ struct PieceTooLong : std::exception {
   std::string_view piece;
 };
 
+// Makes room for the ids of a text of `size` bytes whose first `done` bytes gave the ids from
+// `first` on, if the rest has as many a byte. In huge pages, since filling fresh memory takes a
+// good part of the time of encoding.
+void reserve_expected_ids(size_t first, size_t done, size_t size, std::vector<uint32_t>& ids);
+
 // Not thread-safe: one per thread. Refers to the encoder, which must outlive it.
 class PieceEncoder {
  public:
   PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes);
 
   size_t cache_bytes() const { return cache_bytes_; }
-  // A piece longer than `bytes` (at least ShortKey::kLongest) makes encode_text throw PieceTooLong;
-  // the ids before it have been appended or not. At most 4 GiB - 2 bytes.
+  // A piece longer than `bytes` (at least ShortPiece::kLongest) makes encode_text throw
+  // PieceTooLong; the ids before it have been appended or not. At most 4 GiB - 2 bytes.
   void set_max_piece(uint64_t bytes) { max_piece_ = bytes; }
 
   // Appends the ids of all of `text`, cut by a splitter that covers it.
@@ -65,7 +70,7 @@ class PieceEncoder {
   uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
   size_t all_misses_ = 0;
-  bool has_tokens_ = false;  // in the cache
+  bool has_tokens_ = false;  // it was time to add them to the cache
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;
   std::vector<uint32_t> merged_;

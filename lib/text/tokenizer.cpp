@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -156,16 +157,49 @@ TokenizerState::TokenizerState(TokenizerParts given)
 
 namespace {
 
+// Work on parts that are finished in any order and taken up in theirs.
+class InOrder {
+ public:
+  explicit InOrder(size_t count) : finished_(count) {}
+
+  // Part `part` is finished: calls take(next) for every part that can be taken up now, unless
+  // another thread is at it. Once take() has thrown, nothing is taken up any more.
+  template <typename Take>
+  void finish(size_t part, const Take& take) {
+    std::unique_lock lock(mutex_);
+    finished_[part] = true;
+    if (taking_) {
+      return;
+    }
+    taking_ = true;
+    while (next_ < finished_.size() && finished_[next_]) {
+      const size_t taken = next_++;
+      lock.unlock();
+      take(taken);
+      lock.lock();
+    }
+    taking_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> finished_;
+  size_t next_ = 0;
+  bool taking_ = false;
+};
+
 // One encode call.
 class EncodeRun {
  public:
   EncodeRun(const TokenizerState& state, const EncodeOptions& options, std::vector<uint32_t>& ids,
-            std::vector<ByteSpan>* spans, base::ThreadPool* pool)
+            std::vector<ByteSpan>* spans, base::ThreadPool* pool,
+            const BpeTokenizer::TakeIds* take = nullptr)
       : state_(state),
         options_(options),
         ids_(ids),
         spans_(spans),
         pool_(pool),
+        take_(take),
         pieces_(state.encoders, state.encoder, options.cache_bytes) {
     set_policy();
     if (options.max_piece < kLeastMaxPiece || options.max_piece > kMostMaxPiece) {
@@ -197,9 +231,15 @@ class EncodeRun {
     if (options_.apply_template) {
       add_template(state_.parts.template_suffix, text.size());
     }
+    hand_over();
   }
 
  private:
+  struct PartIds {
+    std::vector<uint32_t> ids;
+    std::string_view too_long;  // a piece
+  };
+
   void set_policy() {
     const std::vector<AddedToken>& added = state_.parts.added_tokens;
     if (options_.special == SpecialPolicy::kNone && !options_.allowed.empty()) {
@@ -377,32 +417,49 @@ class EncodeRun {
       parts.push_back(text.substr(begin, end - begin));
       begin = end;
     }
-    std::vector<std::vector<uint32_t>> ids(parts.size());
-    std::vector<std::string_view> too_long(parts.size());
+    encode_parts(text.size(), parts);
+  }
+
+  void encode_parts(size_t text_size, const std::vector<std::string_view>& parts) {
+    std::vector<PartIds> results(parts.size());
+    InOrder in_order(parts.size());
+    hand_over();
+    const size_t first_id = ids_.size();
+    size_t done = 0;
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
-      reserve_first_ids(parts[part].size(), ids[part]);
-      const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
-      pieces->set_max_piece(options_.max_piece);
-      // Kept per part, so that the first one in the text is the one reported.
-      try {
-        pieces->encode_text(parts[part], *state_.covering_splitter, ids[part]);
-      } catch (const PieceTooLong& error) {
-        too_long[part] = error.piece;
+      PartIds& result = results[part];
+      reserve_first_ids(parts[part].size(), result.ids);
+      {
+        const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
+        pieces->set_max_piece(options_.max_piece);
+        // Kept per part, so that the first one in the text is the one reported.
+        try {
+          pieces->encode_text(parts[part], *state_.covering_splitter, result.ids);
+        } catch (const PieceTooLong& error) {
+          result.too_long = error.piece;
+        }
       }
+      in_order.finish(part, [&](size_t next) {
+        if (!results[next].too_long.empty()) {
+          throw PieceTooLong(results[next].too_long);
+        }
+        const std::vector<uint32_t> ids = std::move(results[next].ids);
+        if (take_ != nullptr) {
+          (*take_)(ids);
+          return;
+        }
+        ids_.insert(ids_.end(), ids.begin(), ids.end());
+        done += parts[next].size();
+        reserve_expected_ids(first_id, done, text_size, ids_);
+      });
     });
-    for (const std::string_view piece : too_long) {
-      if (!piece.empty()) {
-        throw PieceTooLong(piece);
-      }
-    }
-    size_t count = ids_.size();
-    for (const std::vector<uint32_t>& part : ids) {
-      count += part.size();
-    }
-    ids_.reserve(count);
-    for (std::vector<uint32_t>& part : ids) {
-      ids_.insert(ids_.end(), part.begin(), part.end());
-      part = {};
+  }
+
+  // Sends on what is there.
+  void hand_over() {
+    if (take_ != nullptr && !ids_.empty()) {
+      (*take_)(ids_);
+      ids_.clear();
     }
   }
 
@@ -423,6 +480,7 @@ class EncodeRun {
   std::vector<uint32_t>& ids_;
   std::vector<ByteSpan>* spans_;
   base::ThreadPool* pool_;
+  const BpeTokenizer::TakeIds* take_;
   std::string_view text_;
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
@@ -469,6 +527,12 @@ std::vector<uint32_t> BpeTokenizer::encode(std::string_view text, const EncodeOp
   std::vector<uint32_t> ids;
   EncodeRun(*state_, options, ids, nullptr, &pool).encode(text);
   return ids;
+}
+
+void BpeTokenizer::encode(std::string_view text, const EncodeOptions& options,
+                          base::ThreadPool& pool, const TakeIds& take) const {
+  std::vector<uint32_t> ids;
+  EncodeRun(*state_, options, ids, nullptr, &pool, &take).encode(text);
 }
 
 bool BpeTokenizer::can_be_cut() const {

@@ -113,6 +113,11 @@ class BpeTokenizer {
   // known pattern: it is cut at safe places (document_cut.h) into parts of a megabyte and more.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
                                base::ThreadPool& pool) const;
+  // The same ids, handed to `take` in order, a part as soon as it and those before it are there; by
+  // one thread at a time, not always the calling one.
+  using TakeIds = std::function<void(std::span<const uint32_t>)>;
+  void encode(std::string_view text, const EncodeOptions& options, base::ThreadPool& pool,
+              const TakeIds& take) const;
   // Whether the parts of a text cut by find_safe_cut() (document_cut.h) have the ids of the whole:
   // the pre-tokenizer is one known pattern, nothing normalizes, and no added token depends on what
   // is on the other side of such a place.

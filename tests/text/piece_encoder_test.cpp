@@ -2,6 +2,8 @@
 // Encoding through the cache of pieces against merging every piece by itself.
 #include "text/piece_encoder.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -117,8 +119,44 @@ TEST_CASE("piece encoder: a long text by several threads has the ids of one thre
       for (const size_t threads : {1, 2, 5}) {
         ThreadPool pool(threads);
         CHECK((tokenizer.encode(text, EncodeOptions(), pool) == wanted));
+        Ids taken;
+        tokenizer.encode(text, EncodeOptions(), pool, [&](std::span<const uint32_t> ids) {
+          taken.insert(taken.end(), ids.begin(), ids.end());
+        });
+        CHECK((taken == wanted));
       }
     }
+  }
+}
+
+TEST_CASE("piece encoder: what happens while parts are handed out ends the call") {
+  Rng rng(10);
+  const BpeTokenizer tokenizer = make_tokenizer("cl100k");
+  const std::string text = random_text(rng, 500000);
+  const Ids wanted = tokenizer.encode(text);
+  for (const size_t threads : {2, 5}) {
+    ThreadPool pool(threads);
+    size_t calls = 0;
+    const auto failing = [&](std::span<const uint32_t>) {
+      if (++calls == 2) {
+        throw std::runtime_error("full");
+      }
+    };
+    CHECK_THROWS_AS(tokenizer.encode(text, EncodeOptions(), pool, failing), std::runtime_error);
+    CHECK(calls == 2);
+    // A piece that is too long: the ids of whole parts before it, in order, and its place.
+    EncodeOptions limited;
+    limited.max_piece = 100;
+    const std::string with_long = text + " " + std::string(101, 'a') + " " + text;
+    Ids taken;
+    CHECK_THROWS_WITH(tokenizer.encode(with_long, limited, pool,
+                                       [&](std::span<const uint32_t> ids) {
+                                         taken.insert(taken.end(), ids.begin(), ids.end());
+                                       }),
+                      Catch::Contains("@" + std::to_string(text.size())));
+    REQUIRE(taken.size() <= wanted.size());
+    CHECK(!taken.empty());
+    CHECK(std::equal(taken.begin(), taken.end(), wanted.begin()));
   }
 }
 

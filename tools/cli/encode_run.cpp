@@ -150,6 +150,51 @@ class EncodeRun {
   }
 
   void take(const DocumentBatch& batch) {
+    if (batch.documents.size() == 1 && can_stream(batch.documents[0])) {
+      stream(batch.documents[0]);
+    } else {
+      take_whole(batch);
+    }
+    if (batch.interactive) {
+      out_.flush();
+    }
+    if (report_) {
+      report_({"encode", "bytes", batch.read_bytes, reader_.total_bytes()});
+    }
+  }
+
+  // Whether ids may be written before all of the document's are there: nothing needs them together,
+  // and if a bad place comes, what was written is thrown away or is allowed to stay.
+  bool can_stream(const Document& document) const {
+    const bool is_part = !document.begins || !document.ends;
+    return !shape_ && !spans_ && !options_.pieces && !options_.has_limit && !options_.count &&
+           (is_part || out_.seekable());
+  }
+
+  // The threads encode one long text while what they have done is written.
+  void stream(const Document& document) {
+    text::EncodeOptions encode_options = options_.encode;
+    encode_options.where = document.where;
+    encode_options.where_offset = document.where_offset;
+    bool begins = document.begins;
+    const auto write_part = [&](std::span<const uint32_t> ids, bool ends) {
+      writer_->write({ids, document.id_json, {}, false, begins, ends});
+      stats_.ids += ids.size();
+      begins = false;
+    };
+    tokenizer_.encode(document.text, encode_options, pool_,
+                      [&](std::span<const uint32_t> ids) { write_part(ids, false); });
+    const bool appends = append_ && document.ends;
+    write_part(appends ? std::span<const uint32_t>(&*append_, 1) : std::span<const uint32_t>(),
+               document.ends);
+    stats_.documents += document.ends ? 1 : 0;
+    stats_.bytes += document.text.size();
+    if (offsets_ && document.ends) {
+      offsets_->write(std::span<const uint64_t>(&stats_.ids, 1));
+    }
+  }
+
+  void take_whole(const DocumentBatch& batch) {
     std::vector<Outcome> outcomes(batch.documents.size());
     // Documents are handed out in runs: a call for each line would cost more than the line.
     const size_t run_length =
@@ -178,12 +223,6 @@ class EncodeRun {
       const Document& document = batch.documents[i];
       take_row({document.id_json, document.text.size(), std::move(outcomes[i].encoding),
                 outcomes[i].count, document.begins, document.ends});
-    }
-    if (batch.interactive) {
-      out_.flush();
-    }
-    if (report_) {
-      report_({"encode", "bytes", batch.read_bytes, reader_.total_bytes()});
     }
   }
 
