@@ -89,7 +89,6 @@ def machine_facts(root: pathlib.Path) -> dict:
         "cpu": field("/proc/cpuinfo", "model name"),
         "cores": len(os.sched_getaffinity(0)),
         "memory": field("/proc/meminfo", "MemTotal"),
-        "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", "unknown"),
         "compiler": first_line(["c++", "--version"]),
         "load": " ".join(f"{value:.2f}" for value in os.getloadavg()),
@@ -180,8 +179,9 @@ class Results:
         lines += ["* " + progress(r) for r in self.rows if r["state"] in ("differs", "fails")] or ["* nothing"]
         return "\n".join(lines) + "\n"
 
-    def write(self, folder: pathlib.Path, command: list[str], root: pathlib.Path) -> None:
+    def write(self, folder: pathlib.Path, given: list[str], root: pathlib.Path) -> None:
         machine = machine_facts(root)
+        command = [pathlib.Path(word).name if word.startswith("/") else word for word in given]
         folder.mkdir(parents=True, exist_ok=True)
         for result in self.rows:
             if result["state"] == "verified":
