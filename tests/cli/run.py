@@ -127,7 +127,8 @@ def judge(case: pathlib.Path, update: bool, status: int | None, out: bytes, err:
 
 def run_case(case: pathlib.Path, options: argparse.Namespace, vocabularies: Vocabularies) -> list[str]:
     environment = {name: value for name, value in os.environ.items()
-                   if name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")}
+                   if name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS",
+                               "UBSAN_OPTIONS")}
     environment.update(PATH=f"{options.tools}:{os.environ.get('PATH', '/usr/bin:/bin')}", LC_ALL="C.UTF-8",
                        CASE_DIR=str(case), SUPPORT=str(HERE / "support"), VOCABS=str(vocabularies.folder))
     if vocabularies.shared is not None:
