@@ -25,6 +25,7 @@ extern "C" void forward_signal(int number) {
   const int saved = errno;
   if (child_id != 0) {
     ::kill(child_id, number);
+    ::kill(child_id, SIGCONT);  // a stopped child would not see it
   }
   errno = saved;
 }
@@ -109,9 +110,10 @@ int run_in_child(const std::function<int()>& work, const std::string& what,
     ::signal(number, SIG_DFL);
     ::raise(number);
   }
-  throw base::DeviceError(what + " ended by signal " + std::to_string(number) + " (" +
-                          ::strsignal(number) + "); " +
-                          (number == SIGKILL ? "the system does that when memory runs out" : hint));
+  throw base::DeviceError(
+      what + " ended by signal " + std::to_string(number) + " (" + ::strsignal(number) + "); " +
+      (number == SIGKILL ? "the system does that when memory or a limit of processor time runs out"
+                         : hint));
 }
 
 }  // namespace netcl::cli

@@ -16,10 +16,12 @@ namespace {
 void check_options(const EncodeRunOptions& options) {
   const bool line_format = options.format == IdFormat::kText || options.format == IdFormat::kJsonl;
   if (options.count && !line_format) {
-    throw base::UsageError("--count writes text or jsonl, no other --format");
+    throw base::UsageError(
+        "--count writes text or jsonl, and --format or the name of -o says another");
   }
   if (options.pieces && !line_format) {
-    throw base::UsageError("--pieces writes text or jsonl, no other --format");
+    throw base::UsageError(
+        "--pieces writes text or jsonl, and --format or the name of -o says another");
   }
   if (options.count && options.pieces) {
     throw base::UsageError("--count and --pieces exclude each other");

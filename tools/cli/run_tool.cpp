@@ -28,17 +28,21 @@ namespace {
 constexpr int kOurBug = 70;
 constexpr uint64_t kMaxThreads = 4096;
 
+// A second signal waits until the files are gone. The default action then ends the process, so that
+// the parent sees what ended us; it comes when the handler returns.
 extern "C" void end_on_signal(int number) {
   base::remove_temporary_files();
-  // SA_RESETHAND restored the default action, so that the parent sees what ended us.
+  ::signal(number, SIG_DFL);
   ::raise(number);
 }
 
 void install_signal_handlers() {
   struct sigaction ending {};
   ending.sa_handler = end_on_signal;
-  ending.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
   ::sigemptyset(&ending.sa_mask);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    ::sigaddset(&ending.sa_mask, number);
+  }
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction previous {};
     // A signal that is ignored from outside (nohup, a background job) stays ignored.
