@@ -2,7 +2,6 @@
 #include "text/normal_form.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_set>
 
 #include <utf8proc.h>
@@ -50,39 +49,6 @@ void compose(std::vector<int32_t>& characters) {
                                static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
   NETCL_CHECK(count >= 0);
   characters.resize(static_cast<size_t>(count));
-}
-
-// End of the bytes below 0x80 from `at` on.
-size_t skip_ascii(std::string_view text, size_t at) {
-  constexpr uint64_t kHighBits = 0x8080808080808080U;
-  uint64_t word = 0;
-  while (at + sizeof word <= text.size()) {
-    std::memcpy(&word, text.data() + at, sizeof word);
-    if ((word & kHighBits) != 0) {
-      break;
-    }
-    at += sizeof word;
-  }
-  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) {
-    ++at;
-  }
-  return at;
-}
-
-// decode_utf8() with the frequent cases in line: two bytes, and three that need no second look.
-inline DecodedChar decode_common(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return uint32_t{static_cast<unsigned char>(text[at + i])}; };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const uint32_t lead = byte(0);
-  if (at + 3 <= text.size()) {
-    if (lead >= 0xC2 && lead < 0xE0 && continues(1)) {
-      return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2, true};
-    }
-    if (lead > 0xE0 && lead < 0xF0 && lead != 0xED && continues(1) && continues(2)) {
-      return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3, true};
-    }
-  }
-  return decode_utf8(text, at);
 }
 
 // No code point from here on decomposes, composes or has a combining class, but variation selectors
@@ -174,7 +140,7 @@ size_t NormalForm::find_abnormal(std::string_view text, size_t at) const {
       at = end;
       continue;
     }
-    const DecodedChar c = decode_common(text, at);
+    const DecodedChar c = decode_utf8(text, at);
     if (!c.well_formed) {
       last_class = 0;
       cluster = at + c.byte_count;

@@ -67,11 +67,6 @@ class LayerBuilder {
 
 namespace {
 
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char byte) { return static_cast<uint8_t>(byte) < 0x80; });
-}
-
 std::string to_utf8(const std::vector<int32_t>& characters) {
   std::string text;
   for (const int32_t c : characters) {
@@ -286,7 +281,7 @@ Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(ste
 
 bool Normalizer::apply(std::string_view text, NormalizedText& out,
                        const NormalizerLimit& limit) const {
-  if (keeps_ascii_ && is_ascii(text)) {
+  if (keeps_ascii_ && skip_ascii(text, 0) == text.size()) {
     return false;
   }
   if (const NormalForm* form = steps_.size() == 1 ? form_of(steps_[0]) : nullptr;

@@ -23,56 +23,24 @@ const std::vector<PropertyRun>& property_runs() {
   return runs;
 }
 
-DecodedChar decode_utf8(std::string_view text, size_t pos) {
-  const auto* p = reinterpret_cast<const unsigned char*>(text.data()) + pos;
-  const size_t left = text.size() - pos;
-  const unsigned lead = p[0];
-  if (lead < 0x80) {
-    return {lead, 1, true};
-  }
-  const DecodedChar ill_formed{kReplacementCharacter, 1, false};
-  const auto continues = [&](size_t i) { return (p[i] & 0xC0u) == 0x80u; };
-  const auto low = [&](size_t i) { return static_cast<char32_t>(p[i] & 0x3Fu); };
-  if (lead < 0xC2) {
-    return ill_formed;
-  }
-  if (lead < 0xE0) {
-    if (left < 2 || !continues(1)) {
-      return ill_formed;
+size_t skip_ascii(std::string_view text, size_t pos) {
+  // Eight bytes at a time; the mask picks the top bit of each.
+  uint64_t word = 0;
+  while (text.size() - pos >= sizeof word) {
+    std::memcpy(&word, text.data() + pos, sizeof word);
+    if ((word & 0x8080808080808080u) != 0) {
+      break;
     }
-    return {((lead & 0x1Fu) << 6) | low(1), 2, true};
+    pos += sizeof word;
   }
-  if (lead < 0xF0) {
-    if (left < 3 || !continues(1) || !continues(2)) {
-      return ill_formed;
-    }
-    const char32_t c = ((lead & 0x0Fu) << 12) | (low(1) << 6) | low(2);
-    if (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF)) {
-      return ill_formed;
-    }
-    return {c, 3, true};
+  while (pos < text.size() && static_cast<unsigned char>(text[pos]) < 0x80) {
+    ++pos;
   }
-  if (lead > 0xF4 || left < 4 || !continues(1) || !continues(2) || !continues(3)) {
-    return ill_formed;
-  }
-  const char32_t c = ((lead & 0x07u) << 18) | (low(1) << 12) | (low(2) << 6) | low(3);
-  if (c < 0x10000 || c > kMaxCodePoint) {
-    return ill_formed;
-  }
-  return {c, 4, true};
+  return pos;
 }
 
 size_t find_ill_formed(std::string_view text, size_t pos) {
-  while (pos < text.size()) {
-    // Eight ASCII bytes at a time; the mask picks the top bit of each.
-    uint64_t word = 0;
-    if (text.size() - pos >= sizeof word) {
-      std::memcpy(&word, text.data() + pos, sizeof word);
-      if ((word & 0x8080808080808080u) == 0) {
-        pos += sizeof word;
-        continue;
-      }
-    }
+  for (pos = skip_ascii(text, pos); pos < text.size(); pos = skip_ascii(text, pos)) {
     const DecodedChar decoded = decode_utf8(text, pos);
     if (!decoded.well_formed) {
       return pos;

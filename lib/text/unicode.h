@@ -154,7 +154,47 @@ struct DecodedChar {
 // The character that starts at text[pos], pos < text.size(). Strict: overlong forms, surrogates,
 // values above U+10FFFF, stray continuation bytes and truncated sequences are ill-formed, and then
 // exactly the one byte at `pos` is the unit. Source: Unicode 16.0, section 3.9, table 3-7.
-DecodedChar decode_utf8(std::string_view text, size_t pos);
+inline DecodedChar decode_utf8(std::string_view text, size_t pos) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data()) + pos;
+  const size_t left = text.size() - pos;
+  const unsigned lead = p[0];
+  if (lead < 0x80) {
+    return {lead, 1, true};
+  }
+  const DecodedChar ill_formed{kReplacementCharacter, 1, false};
+  const auto continues = [&](size_t i) { return (p[i] & 0xC0u) == 0x80u; };
+  const auto low = [&](size_t i) { return static_cast<char32_t>(p[i] & 0x3Fu); };
+  if (lead < 0xC2) {
+    return ill_formed;
+  }
+  if (lead < 0xE0) {
+    if (left < 2 || !continues(1)) {
+      return ill_formed;
+    }
+    return {((lead & 0x1Fu) << 6) | low(1), 2, true};
+  }
+  if (lead < 0xF0) {
+    if (left < 3 || !continues(1) || !continues(2)) {
+      return ill_formed;
+    }
+    const char32_t c = ((lead & 0x0Fu) << 12) | (low(1) << 6) | low(2);
+    if (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF)) {
+      return ill_formed;
+    }
+    return {c, 3, true};
+  }
+  if (lead > 0xF4 || left < 4 || !continues(1) || !continues(2) || !continues(3)) {
+    return ill_formed;
+  }
+  const char32_t c = ((lead & 0x07u) << 18) | (low(1) << 12) | (low(2) << 6) | low(3);
+  if (c < 0x10000 || c > kMaxCodePoint) {
+    return ill_formed;
+  }
+  return {c, 4, true};
+}
+
+// End of the bytes below 0x80 from `pos`, at most text.size(), on.
+size_t skip_ascii(std::string_view text, size_t pos);
 
 // Offset of the first ill-formed byte at or after `pos`, or text.size() when there is none.
 size_t find_ill_formed(std::string_view text, size_t pos = 0);
