@@ -33,18 +33,13 @@ class PairWords {
     }
     return result;
   }
-  NETCL_MERGE_TARGET uint32_t lowest() const {
+  // Eight words, each the lowest of some; together of all.
+  NETCL_MERGE_TARGET __m256i lowest_of_each() const {
     __m512i all = groups_[0];
     for (size_t i = 1; i < kGroups; ++i) {
       all = _mm512_min_epu32(all, groups_[i]);
     }
-    const __m256i eight =
-        _mm256_min_epu32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
-    const __m128i four =
-        _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    const __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0x4E));
-    const __m128i one = _mm_min_epu32(two, _mm_shuffle_epi32(two, 0xB1));
-    return static_cast<uint32_t>(_mm_cvtsi128_si32(one));
+    return _mm256_min_epu32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
   }
   // `place`: one bit or none.
   NETCL_MERGE_TARGET void set(uint32_t place, uint32_t word) {
