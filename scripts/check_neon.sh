@@ -11,7 +11,7 @@ jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 # Apt names of what NetclPackages.cmake looks for, and the shared libraries behind them.
 libraries=(
   nlohmann-json3-dev libcli11-dev catch2
-  libpcre2-dev libpcre2-8-0 libutf8proc-dev libutf8proc2
+  libpcre2-dev libpcre2-8-0 libsimdjson-dev libsimdjson14 libutf8proc-dev libutf8proc2
   libspdlog-dev libspdlog1.10 libfmt-dev libfmt9
 )
 

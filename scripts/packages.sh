@@ -7,7 +7,7 @@ set -euo pipefail
 build_packages=(
   g++ cmake make                       # compiler and build
   libcli11-dev libspdlog-dev           # options and logging of the tools
-  nlohmann-json3-dev                   # JSON
+  nlohmann-json3-dev libsimdjson-dev   # JSON
   libpcre2-dev libutf8proc-dev         # split patterns, Unicode normalisation
   ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers  # OpenCL loader and headers
   pocl-opencl-icd                      # an OpenCL device on every CPU

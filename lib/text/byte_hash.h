@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash of short byte strings for the open-addressing tables of this room: eight bytes a step, each
-// folded in by a 64 x 64 -> 128 bit multiplication. Not stable across versions: never stored.
+// Hash and comparison of short byte strings for the open-addressing tables of this room: eight
+// bytes a step, each folded into the hash by a 64 x 64 -> 128 bit multiplication. Not stable across
+// versions: never stored.
 #ifndef NETCL_TEXT_BYTE_HASH_H_
 #define NETCL_TEXT_BYTE_HASH_H_
 
@@ -34,6 +35,36 @@ inline uint64_t hash_bytes(std::string_view bytes) {
     std::memcpy(&word, at, left);
   }
   return mix(state ^ word, kFirst);
+}
+
+// Equality of two strings of the same size, without the call that memcmp() is.
+inline bool equal_bytes(const char* a, const char* b, size_t size) {
+  const auto differ = [&]<typename Word>(size_t at, Word) {
+    Word one = 0;
+    Word other = 0;
+    std::memcpy(&one, a + at, sizeof one);
+    std::memcpy(&other, b + at, sizeof other);
+    return one != other;
+  };
+  constexpr size_t kWord = sizeof(uint64_t);
+  constexpr size_t kHalf = sizeof(uint32_t);
+  if (size >= kWord) {
+    for (size_t at = 0; at + kWord < size; at += kWord) {
+      if (differ(at, uint64_t{})) {
+        return false;
+      }
+    }
+    return !differ(size - kWord, uint64_t{});
+  }
+  if (size >= kHalf) {
+    return !differ(0, uint32_t{}) && !differ(size - kHalf, uint32_t{});
+  }
+  for (size_t at = 0; at < size; ++at) {
+    if (a[at] != b[at]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace netcl::text

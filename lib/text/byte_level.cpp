@@ -67,25 +67,33 @@ std::string to_printable(std::string_view bytes) {
 }
 
 std::optional<std::string> from_printable(std::string_view printable) {
-  std::string bytes;
-  bytes.reserve(printable.size());
+  std::string bytes(printable.size(), '\0');
+  const char* end = from_printable(printable, bytes.data());
+  if (end == nullptr) {
+    return std::nullopt;
+  }
+  bytes.resize(static_cast<size_t>(end - bytes.data()));
+  return bytes;
+}
+
+char* from_printable(std::string_view printable, char* out) {
   for (size_t at = 0; at < printable.size(); ++at) {
     uint32_t code_point = static_cast<uint8_t>(printable[at]);
     if (code_point >= 0x80) {
       // Every stand-in below U+0800 is two bytes long; anything else stands for no byte.
       if (code_point < 0xC2 || code_point > 0xDF || at + 1 == printable.size() ||
           (static_cast<uint8_t>(printable[at + 1]) & 0xC0) != 0x80) {
-        return std::nullopt;
+        return nullptr;
       }
       ++at;
       code_point = ((code_point & 0x1F) << 6) | (static_cast<uint8_t>(printable[at]) & 0x3F);
     }
     if (code_point >= kTables.used.size() || !kTables.used[code_point]) {
-      return std::nullopt;
+      return nullptr;
     }
-    bytes += static_cast<char>(kTables.bytes[code_point]);
+    *out++ = static_cast<char>(kTables.bytes[code_point]);
   }
-  return bytes;
+  return out;
 }
 
 }  // namespace netcl::text

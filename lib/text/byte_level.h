@@ -25,6 +25,9 @@ std::string to_printable(std::string_view bytes);
 // Bytes that a printable form stands for; nothing when a character stands for no byte or the text
 // is not valid UTF-8.
 std::optional<std::string> from_printable(std::string_view printable);
+// The same written to `out`, which has room for as many bytes as `printable` has: their end, or
+// null.
+char* from_printable(std::string_view printable, char* out);
 
 }  // namespace netcl::text
 

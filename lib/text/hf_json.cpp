@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/hf_json.h"
 
-#include <algorithm>
+#include <new>
+#include <unordered_set>
+#include <utility>
+
+#include <simdjson.h>
 
 #include "base/error.h"
 #include "text/vocabulary.h"
@@ -11,269 +15,244 @@ namespace netcl::text {
 using base::FormatError;
 using base::Json;
 using base::quote;
+namespace dom = simdjson::dom;
 
 namespace {
 
 constexpr size_t kMaxDepth = 512;
-// Keys of one object of the tree; its look-up is linear. Real files stay below 300 (a template's
-// special tokens).
-constexpr size_t kMaxKeys = 4096;
 
-// The events of nlohmann's SAX parser. Returning false would stop it silently; errors are thrown.
-class Handler {
+const char* describe(dom::element value) {
+  switch (value.type()) {
+    case dom::element_type::ARRAY:
+      return "an array";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::INT64:
+      return value.get_int64().value_unsafe() < 0 ? "a negative number" : "a number";
+    case dom::element_type::UINT64:
+      return "a number";
+    case dom::element_type::DOUBLE:
+      return "a fraction";
+    case dom::element_type::STRING:
+      return "a string";
+    case dom::element_type::BOOL:
+      return "a boolean";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+  }
+  return "nothing";
+}
+
+// The parsed text, which simdjson keeps in the parser.
+dom::element parse(dom::parser& parser, std::string_view bytes, const std::string& where) {
+  // One level more than that, for the check of the depth with the other checks below.
+  simdjson::error_code error = parser.allocate(bytes.size(), kMaxDepth + 2);
+  dom::element root;
+  if (error == simdjson::SUCCESS) {
+    // Newer releases of simdjson pass over a byte order mark.
+    error = bytes.starts_with("\xEF\xBB\xBF") ? simdjson::TAPE_ERROR
+                                              : parser.parse(bytes.data(), bytes.size()).get(root);
+  }
+  if (error == simdjson::MEMALLOC) {
+    throw std::bad_alloc();
+  }
+  if (error != simdjson::SUCCESS) {
+    base::parse_json(bytes, where);  // throws and says where
+    // A whole number above 64 bits.
+    throw FormatError(where + ": not supported JSON: " + simdjson::error_message(error));
+  }
+  return root;
+}
+
+class Reader {
  public:
-  using number_integer_t = Json::number_integer_t;
-  using number_unsigned_t = Json::number_unsigned_t;
-  using number_float_t = Json::number_float_t;
-  using string_t = Json::string_t;
-  using binary_t = Json::binary_t;
+  explicit Reader(const std::string& where) : where_(where) {}
 
-  // `vocab_alone`: the whole text is what a tokenizer.json has as model.vocab.
-  Handler(HfJson& out, const std::string& where, bool vocab_alone)
-      : out_(out), where_(where), vocab_alone_(vocab_alone) {}
-
-  bool null() { return add_value(nullptr, "null"); }
-  bool boolean(bool value) { return add_value(value, "a boolean"); }
-  bool number_integer(number_integer_t value) { return add_value(value, "a negative number"); }
-  bool number_float(number_float_t value, const string_t&) {
-    return add_value(value, "a fraction");
-  }
-  bool binary(binary_t&) { return true; }  // only binary formats have it
-
-  bool number_unsigned(number_unsigned_t value) {
-    if (mode_ != Mode::kVocab) {
-      return add_value(value, "a number");
-    }
-    if (value >= kMaxIdCount) {
-      throw FormatError(vocab_place() + ": token " + quote(out_.vocab.back().first) + ": id " +
-                        std::to_string(value) + " is not below " + std::to_string(kMaxIdCount));
-    }
-    out_.vocab.back().second = static_cast<uint32_t>(value);
-    return true;
-  }
-
-  bool string(string_t& value) {
-    if (mode_ == Mode::kMerges) {
-      add_merge_string(value);
-      return true;
-    }
-    if (mode_ == Mode::kMergePair) {
-      if (pair_size_ < 2) {
-        std::string& part = pair_size_ == 0 ? out_.merges.back().first : out_.merges.back().second;
-        part = std::move(value);
+  void read_vocab(dom::element value, const std::string& place, HfJson& out) const {
+    const dom::object tokens = value.get_object().value_unsafe();
+    out.has_vocab = true;
+    out.vocab.reserve(tokens.size());
+    for (const dom::key_value_pair token : tokens) {
+      uint64_t id = 0;
+      if (token.value.get_uint64().get(id) != simdjson::SUCCESS) {
+        throw FormatError(place + ": token " + quote(token.key) + ": expected an id, found " +
+                          describe(token.value));
       }
-      ++pair_size_;
-      return true;
-    }
-    return add_value(std::move(value), "a string");
-  }
-
-  bool start_object(std::size_t) {
-    if (mode_ == Mode::kTree && (vocab_alone_ || at_model_field("vocab"))) {
-      enter(out_.has_vocab, "vocab", Mode::kVocab);
-      return true;
-    }
-    if (mode_ != Mode::kTree) {
-      wrong_value("an object");
-    }
-    push(Json::object());
-    return true;
-  }
-
-  bool key(string_t& name) {
-    if (mode_ == Mode::kVocab) {
-      out_.vocab.emplace_back(std::move(name), 0);
-      return true;
-    }
-    Json& object = *stack_.back();
-    if (object.size() >= kMaxKeys) {
-      throw FormatError(where_ + ": an object has more than " + std::to_string(kMaxKeys) + " keys");
-    }
-    if (object.contains(name)) {
-      throw FormatError(where_ + ": duplicate JSON key " + quote(name));
-    }
-    key_ = std::move(name);
-    in_model_ = stack_.size() == 1 ? key_ == "model" : in_model_;
-    return true;
-  }
-
-  bool end_object() { return end(); }
-
-  bool start_array(std::size_t) {
-    if (mode_ == Mode::kMerges) {
-      mode_ = Mode::kMergePair;
-      pair_size_ = 0;
-      out_.merges.emplace_back();
-      return true;
-    }
-    if (mode_ == Mode::kTree && at_model_field("merges")) {
-      enter(out_.has_merges, "merges", Mode::kMerges);
-      return true;
-    }
-    if (mode_ != Mode::kTree) {
-      wrong_value("an array");
-    }
-    push(Json::array());
-    return true;
-  }
-
-  bool end_array() {
-    if (mode_ == Mode::kMergePair) {
-      if (pair_size_ != 2) {
-        throw FormatError(where_ + ": " + merge_place() + ": " + std::to_string(pair_size_) +
-                          " strings; a merge has two");
+      if (id >= kMaxIdCount) {
+        throw FormatError(place + ": token " + quote(token.key) + ": id " + std::to_string(id) +
+                          " is not below " + std::to_string(kMaxIdCount));
       }
-      mode_ = Mode::kMerges;
-      return true;
+      out.vocab.emplace_back(token.key, static_cast<uint32_t>(id));
     }
-    return end();
   }
 
-  bool parse_error(std::size_t position, const std::string&, const Json::exception& error) {
-    std::string what = error.what();
-    // The rest quotes the input, which may be long.
-    what.resize(std::min(what.find("; last read: "), what.size()));
-    const size_t column = what.find("column ");
-    const size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
-    throw FormatError(
-        base::at_byte(where_, position == 0 ? 0 : position - 1) +
-        ": not valid JSON: " + (colon == std::string::npos ? what : what.substr(colon + 2)));
+  Json read_tree(dom::element root, HfJson& out) const {
+    if (!root.is_object()) {
+      return to_json(root, 1);
+    }
+    return object_to_json(root.get_object().value_unsafe(), 1,
+                          [&](std::string_view key, dom::element value) {
+                            return key == "model" && value.is_object()
+                                       ? read_model(value.get_object().value_unsafe(), out)
+                                       : to_json(value, 2);
+                          });
   }
 
  private:
-  enum class Mode { kTree, kVocab, kMerges, kMergePair };
-
-  std::string vocab_place() const { return vocab_alone_ ? where_ : where_ + ": model.vocab"; }
-
-  bool at_model_field(std::string_view name) const {
-    return in_model_ && stack_.size() == 2 && stack_.back()->is_object() && key_ == name;
+  Json read_model(dom::object model, HfJson& out) const {
+    // Lists of another shape are those of other kinds of models and become part of the tree.
+    return object_to_json(model, 2, [&](std::string_view key, dom::element value) {
+      if (key == "vocab" && value.is_object()) {
+        read_vocab(value, where_ + ": model.vocab", out);
+        return Json(Json::value_t::discarded);
+      }
+      if (key == "merges" && value.is_array()) {
+        read_merges(value.get_array().value_unsafe(), out);
+        return Json(Json::value_t::discarded);
+      }
+      return to_json(value, 3);
+    });
   }
 
-  void enter(bool& seen, const std::string& name, Mode mode) {
-    if (seen) {
-      throw FormatError(where_ + ": duplicate JSON key " + quote(name));
+  void read_merges(dom::array merges, HfJson& out) const {
+    out.has_merges = true;
+    out.merges.reserve(merges.size());
+    for (const dom::element merge : merges) {
+      std::string_view text;
+      dom::array pair;
+      if (merge.get_string().get(text) == simdjson::SUCCESS) {
+        add_merge(text, out);
+      } else if (merge.get_array().get(pair) == simdjson::SUCCESS) {
+        add_merge(pair, out);
+      } else {
+        throw FormatError(merge_place(out) + ": expected a pair or a string, found " +
+                          describe(merge));
+      }
     }
-    seen = true;
-    mode_ = mode;
   }
 
-  bool end() {
-    if (mode_ == Mode::kTree) {
-      stack_.pop_back();
-    }
-    mode_ = Mode::kTree;
-    return true;
-  }
-
-  std::string merge_place() const {
-    return "model.merges[" +
-           std::to_string(out_.merges.size() - (mode_ == Mode::kMergePair ? 1 : 0)) + "]";
-  }
-
-  [[noreturn]] void wrong_value(const std::string& what) const {
-    if (mode_ == Mode::kVocab) {
-      throw FormatError(vocab_place() + ": token " + quote(out_.vocab.back().first) +
-                        ": expected an id, found " + what);
-    }
-    throw FormatError(where_ + ": " + merge_place() + ": expected " +
-                      (mode_ == Mode::kMerges ? "a pair or a string" : "a string") + ", found " +
-                      what);
+  std::string merge_place(const HfJson& out) const {
+    return where_ + ": model.merges[" + std::to_string(out.merges.size()) + "]";
   }
 
   // "a b". The version line that merges.txt begins with is passed over, as in Hugging Face.
-  void add_merge_string(const std::string& text) {
+  void add_merge(std::string_view text, HfJson& out) const {
     constexpr std::string_view kVersion = "#version";
     if (text.starts_with(kVersion)) {
       return;
     }
     const size_t space = text.find(' ');
-    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-      throw FormatError(where_ + ": " + merge_place() + ": " + quote(text) +
+    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
+      throw FormatError(merge_place(out) + ": " + quote(text) +
                         " does not have exactly one space; a token with a space needs the form of "
                         "two strings");
     }
-    out_.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+    out.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
   }
 
-  template <typename Value>
-  bool add_value(Value&& value, const char* kind) {
-    if (mode_ != Mode::kTree) {
-      wrong_value(kind);
+  void add_merge(dom::array pair, HfJson& out) const {
+    std::string_view parts[2];
+    size_t size = 0;
+    for (const dom::element part : pair) {
+      std::string_view text;
+      if (part.get_string().get(text) != simdjson::SUCCESS) {
+        throw FormatError(merge_place(out) + ": expected a string, found " + describe(part));
+      }
+      if (size < 2) {
+        parts[size] = text;
+      }
+      ++size;
     }
-    place(Json(std::forward<Value>(value)));
-    return true;
+    if (size != 2) {
+      throw FormatError(merge_place(out) + ": " + std::to_string(size) +
+                        " strings; a merge has two");
+    }
+    out.merges.emplace_back(parts[0], parts[1]);
   }
 
-  Json& place(Json value) {
-    if (stack_.empty()) {
-      out_.tree = std::move(value);
-      return out_.tree;
+  // `depth`: of this value, 1 for the outermost.
+  Json to_json(dom::element value, size_t depth) const {
+    switch (value.type()) {
+      case dom::element_type::ARRAY: {
+        check_depth(depth);
+        Json array = Json::array();
+        const dom::array elements = value.get_array().value_unsafe();
+        for (const dom::element element : elements) {
+          array.push_back(to_json(element, depth + 1));
+        }
+        return array;
+      }
+      case dom::element_type::OBJECT:
+        return object_to_json(
+            value.get_object().value_unsafe(), depth,
+            [&](std::string_view, dom::element field) { return to_json(field, depth + 1); });
+      case dom::element_type::INT64: {
+        // Signed are to nlohmann only negative numbers.
+        const int64_t number = value.get_int64().value_unsafe();
+        return number < 0 ? Json(number) : Json(static_cast<uint64_t>(number));
+      }
+      case dom::element_type::UINT64:
+        return value.get_uint64().value_unsafe();
+      case dom::element_type::DOUBLE:
+        return value.get_double().value_unsafe();
+      case dom::element_type::STRING:
+        return std::string(value.get_string().value_unsafe());
+      case dom::element_type::BOOL:
+        return value.get_bool().value_unsafe();
+      case dom::element_type::NULL_VALUE:
+        break;
     }
-    Json& parent = *stack_.back();
-    if (parent.is_array()) {
-      parent.push_back(std::move(value));
-      return parent.back();
-    }
-    Json& field = parent[key_];
-    field = std::move(value);
-    return field;
+    return nullptr;
   }
 
-  void push(Json container) {
-    if (stack_.size() >= kMaxDepth) {
+  // A field that `convert` makes a discarded value is left out.
+  template <typename Convert>
+  Json object_to_json(dom::object object, size_t depth, const Convert& convert) const {
+    check_depth(depth);
+    Json::object_t fields;
+    std::unordered_set<std::string_view> keys;
+    for (const dom::key_value_pair field : object) {
+      if (!keys.insert(field.key).second) {
+        throw FormatError(where_ + ": duplicate JSON key " + quote(field.key));
+      }
+      // Appended: the look-up of an ordered object goes through all its keys.
+      if (Json value = convert(field.key, field.value); !value.is_discarded()) {
+        fields.Container::emplace_back(std::string(field.key), std::move(value));
+      }
+    }
+    return fields;
+  }
+
+  void check_depth(size_t depth) const {
+    if (depth > kMaxDepth) {
       throw FormatError(where_ + ": JSON nested deeper than " + std::to_string(kMaxDepth) +
                         " levels");
     }
-    stack_.push_back(&place(std::move(container)));
   }
 
-  HfJson& out_;
   const std::string& where_;
-  bool vocab_alone_;
-  Mode mode_ = Mode::kTree;
-  std::vector<Json*> stack_;  // open containers; a parent never moves while a child is open
-  std::string key_;
-  bool in_model_ = false;
-  int pair_size_ = 0;
 };
 
 }  // namespace
 
-namespace {
-
-HfJson parse(std::string_view bytes, const std::string& where, bool vocab_alone) {
-  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") {
-    throw FormatError(base::at_byte(where, 0) +
-                      ": byte order mark before JSON; remove the first 3 bytes");
-  }
-  if (const size_t nul = bytes.find('\0'); nul != std::string_view::npos) {
-    // The parser would take it for the end of the text.
-    throw FormatError(base::at_byte(where, nul) + ": not valid JSON: NUL byte");
-  }
+HfJson parse_hf_json(std::string_view bytes, const std::string& where) {
+  const auto parser = std::make_shared<dom::parser>();
   HfJson out;
-  Handler handler(out, where, vocab_alone);
-  try {
-    Json::sax_parse(bytes.begin(), bytes.end(), &handler);
-  } catch (const Json::exception& error) {
-    throw FormatError(where + ": not valid JSON: " + error.what());
-  }
+  out.document = parser;
+  out.tree = Reader(where).read_tree(parse(*parser, bytes, where), out);
   return out;
 }
 
-}  // namespace
-
-HfJson parse_hf_json(std::string_view bytes, const std::string& where) {
-  return parse(bytes, where, false);
-}
-
-std::vector<std::pair<std::string, uint32_t>> parse_vocab_json(std::string_view bytes,
-                                                               const std::string& where) {
-  HfJson json = parse(bytes, where, true);
-  if (!json.has_vocab) {
-    throw FormatError(where + ": expected an object of tokens and ids, found " +
-                      json.tree.type_name());
+HfJson parse_vocab_json(std::string_view bytes, const std::string& where) {
+  const auto parser = std::make_shared<dom::parser>();
+  HfJson out;
+  out.document = parser;
+  const dom::element root = parse(*parser, bytes, where);
+  if (!root.is_object()) {
+    throw FormatError(where + ": expected an object of tokens and ids, found " + describe(root));
   }
-  return std::move(json.vocab);
+  Reader(where).read_vocab(root, where, out);
+  return out;
 }
 
 }  // namespace netcl::text

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "text/byte_level.h"
 #include "text/hf_fields.h"
 #include "text/hf_json.h"
+#include "text/printable_vocabulary.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
 
@@ -94,107 +94,33 @@ std::vector<AddedToken> read_added_tokens(const Json& list, const std::string& w
   return tokens;
 }
 
-// Vocabulary and merges of one file while they are put together.
-class ModelReader {
- public:
-  ModelReader(const HfJson& json, const std::string& where) : json_(json), where_(where) {}
-
-  void read_vocabulary(TokenizerParts& parts) {
-    index_keys();
-    std::vector<std::string> bytes_of(json_.vocab.size());
-    std::vector<VocabularyEntry> entries;
-    entries.reserve(json_.vocab.size());
-    for (size_t i = 0; i < json_.vocab.size(); ++i) {
-      const auto& [printable, id] = json_.vocab[i];
-      if (parts.characters) {
-        entries.push_back({id, printable});
-      } else if (std::optional<std::string> bytes = from_printable(printable)) {
-        bytes_of[i] = std::move(*bytes);
-        entries.push_back({id, bytes_of[i]});
-      } else {
-        // A character that stands for no byte: no text becomes this token.
-        parts.decode_only.emplace_back(id, printable);
-      }
-    }
-    parts.vocabulary = Vocabulary(entries);
+// The unknown token must be in the vocabulary.
+void find_unknown(const HfObject& model, const PrintableVocabulary& vocabulary,
+                  CharModel& characters) {
+  if (!model.has("unk_token")) {
+    return;
   }
+  characters.unknown_id = vocabulary.find(model.text("unk_token"));
+  if (!characters.unknown_id) {
+    model.refuse("unk_token", "it is not in the vocabulary");
+  }
+}
 
-  void read_merges(TokenizerParts& parts) const {
-    parts.merges.reserve(json_.merges.size());
-    std::string joined;
-    for (size_t i = 0; i < json_.merges.size(); ++i) {
-      const auto& [left, right] = json_.merges[i];
-      joined.assign(left).append(right);
-      const Merge merge = {id_of(left, i), id_of(right, i), id_of(joined, i)};
-      // A part that no text becomes is never there to be merged.
-      if (parts.vocabulary.contains(merge.left) && parts.vocabulary.contains(merge.right)) {
-        parts.merges.push_back(merge);
-      }
+void number_added_tokens(const PrintableVocabulary& vocabulary, TokenizerParts& parts) {
+  uint32_t next = static_cast<uint32_t>(vocabulary.size());
+  for (AddedToken& token : parts.added_tokens) {
+    if (const std::optional<uint32_t> id = vocabulary.find(token.content)) {
+      token.id = *id;
+      continue;
+    }
+    token.id = next++;
+    if (vocabulary.has_id(token.id)) {
+      throw FormatError(parts.where + ": added token " + quote(token.content) +
+                        " would get the id " + std::to_string(token.id) +
+                        ", which a token of the vocabulary has; the vocabulary has holes");
     }
   }
-
-  // The unknown token must be in the vocabulary.
-  void find_unknown(const HfObject& model, CharModel& characters) const {
-    if (!model.has("unk_token")) {
-      return;
-    }
-    characters.unknown_id = keys_.find(model.text("unk_token"));
-    if (!characters.unknown_id) {
-      model.refuse("unk_token", "it is not in the vocabulary");
-    }
-  }
-
-  void number_added_tokens(TokenizerParts& parts) const {
-    uint32_t next = static_cast<uint32_t>(keys_.size());
-    for (AddedToken& token : parts.added_tokens) {
-      if (const std::optional<uint32_t> id = keys_.find(token.content)) {
-        token.id = *id;
-        continue;
-      }
-      token.id = next++;
-      if (keys_.contains(token.id)) {
-        throw FormatError(where_ + ": added token " + quote(token.content) + " would get the id " +
-                          std::to_string(token.id) +
-                          ", which a token of the vocabulary has; the vocabulary has holes");
-      }
-    }
-  }
-
- private:
-  uint32_t id_of(const std::string& printable, size_t merge) const {
-    const uint32_t id = keys_.find_id(printable);
-    if (id == Vocabulary::kNone) {
-      throw FormatError(where_ + ": model.merges[" + std::to_string(merge) + "]: token " +
-                        quote(printable) + " is not in the vocabulary");
-    }
-    return id;
-  }
-
-  void index_keys() {
-    std::vector<VocabularyEntry> entries;
-    entries.reserve(json_.vocab.size());
-    for (const auto& [printable, id] : json_.vocab) {
-      if (printable.empty()) {
-        throw FormatError(where_ + ": model.vocab: id " + std::to_string(id) +
-                          " is an empty token");
-      }
-      entries.push_back({id, printable});
-    }
-    Vocabulary::Clash clash;
-    std::optional<Vocabulary> keys = Vocabulary::make(entries, clash);
-    if (!keys) {
-      const VocabularyEntry& second = entries[clash.second];
-      throw FormatError(where_ + ": model.vocab: token " + quote(second.bytes) +
-                        (clash.same_id ? ": id " + std::to_string(second.id) : std::string()) +
-                        " is given twice");
-    }
-    keys_ = std::move(*keys);
-  }
-
-  const HfJson& json_;
-  const std::string& where_;
-  Vocabulary keys_;  // printable forms
-};
+}
 
 void check_template_ids(const TokenizerParts& parts) {
   std::unordered_set<uint32_t> added;
@@ -252,13 +178,15 @@ BpeTokenizer parse_tokenizer_json(std::string_view bytes, const std::string& whe
   parts.truncation = read_truncation(field("truncation"), where);
   parts.padding = read_padding(field("padding"), where);
   parts.added_tokens = read_added_tokens(field("added_tokens"), where);
-  ModelReader reader(json, where);
-  reader.read_vocabulary(parts);
-  reader.read_merges(parts);
+  const PrintableVocabulary vocabulary(json.vocab, parts, where + ": model.vocab");
+  vocabulary.add_merges(
+      json.merges,
+      [&](size_t index) { return where + ": model.merges[" + std::to_string(index) + "]"; },
+      "the vocabulary");
   if (parts.characters) {
-    reader.find_unknown(model, *parts.characters);
+    find_unknown(model, vocabulary, *parts.characters);
   }
-  reader.number_added_tokens(parts);
+  number_added_tokens(vocabulary, parts);
   check_template_ids(parts);
   return BpeTokenizer(std::move(parts));
 }

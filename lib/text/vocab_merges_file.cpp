@@ -8,12 +8,14 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "text/byte_level.h"
 #include "text/file_options.h"
 #include "text/hf_json.h"
 #include "text/hf_model.h"
+#include "text/printable_vocabulary.h"
 #include "text/rank_merges.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
@@ -28,99 +30,47 @@ namespace {
 
 constexpr std::string_view kVersion = "#version";
 
-class VocabMergesReader {
- public:
-  VocabMergesReader(std::string_view vocab_json, std::string_view merges_txt,
-                    const std::string& vocab_where, const std::string& merges_where)
-      : merges_(merges_txt),
-        vocab_where_(vocab_where),
-        merges_where_(merges_where),
-        tokens_(parse_vocab_json(vocab_json, vocab_where)) {}
-
-  void read_vocabulary(TokenizerParts& parts) {
-    std::vector<std::string> bytes_of(tokens_.size());
-    std::vector<VocabularyEntry> entries;
-    std::vector<bool> taken;
-    ids_.reserve(tokens_.size());
-    for (size_t i = 0; i < tokens_.size(); ++i) {
-      const auto& [printable, id] = tokens_[i];
-      taken.resize(std::max<size_t>(taken.size(), size_t{id} + 1));
-      if (printable.empty() || taken[id] || !ids_.emplace(printable, id).second) {
-        throw FormatError(vocab_where_ + ": token " + quote(printable) + ": " +
-                          (printable.empty() ? "it is empty"
-                           : taken[id]       ? "id " + std::to_string(id) + " is given twice"
-                                             : "it is given twice"));
-      }
-      taken[id] = true;
-      if (std::optional<std::string> bytes = from_printable(printable)) {
-        bytes_of[i] = std::move(*bytes);
-        entries.push_back({id, bytes_of[i]});
-      } else {
-        parts.decode_only.emplace_back(id, printable);  // no text becomes this token
-      }
-    }
-    parts.vocabulary = Vocabulary(entries);
-    check_added_tokens(parts, taken);
-  }
-
-  void read_merges(TokenizerParts& parts) const {
-    std::string_view rest = merges_;
-    std::string joined;
-    for (uint64_t number = 1; !rest.empty(); ++number) {
-      const size_t end = std::min(rest.find('\n'), rest.size());
-      std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (line.ends_with('\r')) {
-        line.remove_suffix(1);
-      }
-      if (line.starts_with(kVersion)) {
-        continue;
-      }
-      const size_t space = line.find(' ');
-      if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
-        throw FormatError(base::at_line(merges_where_, number) + ": " + quote(line) +
-                          " is not two tokens with one space between");
-      }
-      const std::string_view left = line.substr(0, space);
-      const std::string_view right = line.substr(space + 1);
-      joined.assign(left).append(right);
-      const Merge merge = {id_of(left, number), id_of(right, number), id_of(joined, number)};
-      if (parts.vocabulary.contains(merge.left) && parts.vocabulary.contains(merge.right)) {
-        parts.merges.push_back(merge);
-      }
-    }
-  }
-
- private:
-  void check_added_tokens(const TokenizerParts& parts, const std::vector<bool>& taken) const {
-    for (const AddedToken& token : parts.added_tokens) {
-      const auto found = ids_.find(token.content);
-      if (found != ids_.end() ? found->second != token.id
-                              : token.id < taken.size() && taken[token.id]) {
-        throw FormatError(vocab_where_ + ": special token " + quote(token.content) +
-                          " should have the id " + std::to_string(token.id) + ", which " +
-                          (found != ids_.end()
-                               ? "the file gives as " + std::to_string(found->second)
-                               : std::string("the file gives to another token")));
-      }
-    }
-  }
-
-  uint32_t id_of(std::string_view printable, uint64_t line) const {
-    const auto found = ids_.find(printable);
-    if (found == ids_.end()) {
-      throw FormatError(base::at_line(merges_where_, line) + ": token " + quote(printable) +
-                        " is not in " + vocab_where_);
-    }
-    return found->second;
-  }
-
-  std::string_view merges_;
-  const std::string& vocab_where_;
-  const std::string& merges_where_;
-  std::vector<std::pair<std::string, uint32_t>> tokens_;
-  std::unordered_map<std::string_view, uint32_t> ids_;  // by printable form
+// The merges of a merges.txt and the lines that they stand on.
+struct MergeLines {
+  std::vector<PrintableVocabulary::Pair> merges;
+  std::vector<uint64_t> numbers;
 };
+
+MergeLines read_merge_lines(std::string_view text, const std::string& where) {
+  MergeLines lines;
+  for (uint64_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    if (line.starts_with(kVersion)) {
+      continue;
+    }
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
+      throw FormatError(base::at_line(where, number) + ": " + quote(line) +
+                        " is not two tokens with one space between");
+    }
+    lines.merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+    lines.numbers.push_back(number);
+  }
+  return lines;
+}
+
+void check_added_tokens(const TokenizerParts& parts, const PrintableVocabulary& vocabulary,
+                        const std::string& where) {
+  for (const AddedToken& token : parts.added_tokens) {
+    const std::optional<uint32_t> found = vocabulary.find(token.content);
+    if (found ? *found != token.id : vocabulary.has_id(token.id)) {
+      throw FormatError(where + ": special token " + quote(token.content) + " should have the id " +
+                        std::to_string(token.id) + ", which " +
+                        (found ? "the file gives as " + std::to_string(*found)
+                               : std::string("the file gives to another token")));
+    }
+  }
+}
 
 }  // namespace
 
@@ -130,9 +80,13 @@ BpeTokenizer parse_vocab_merges(std::string_view vocab_json, std::string_view me
   TokenizerParts parts;
   parts.where = vocab_where;
   apply_file_options(options, "a vocab.json", parts);
-  VocabMergesReader reader(vocab_json, merges_txt, vocab_where, merges_where);
-  reader.read_vocabulary(parts);
-  reader.read_merges(parts);
+  const HfJson json = parse_vocab_json(vocab_json, vocab_where);
+  const PrintableVocabulary vocabulary(json.vocab, parts, vocab_where);
+  check_added_tokens(parts, vocabulary, vocab_where);
+  const MergeLines lines = read_merge_lines(merges_txt, merges_where);
+  vocabulary.add_merges(
+      lines.merges, [&](size_t index) { return base::at_line(merges_where, lines.numbers[index]); },
+      vocab_where);
   return BpeTokenizer(std::move(parts));
 }
 

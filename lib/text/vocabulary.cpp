@@ -2,6 +2,7 @@
 #include "text/vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "base/error.h"
@@ -34,32 +35,40 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
   }
   NETCL_CHECK(byte_count < UINT32_MAX);
   buffer_.reserve(byte_count);
-  begins_.resize(limit);
-  lengths_.resize(limit);
+  extents_.resize(limit);
   slots_.assign(std::bit_ceil(2 * entries.size() + 2), Slot{});
   size_ = entries.size();
-  for (size_t place = 0; place < entries.size(); ++place) {
-    const VocabularyEntry& entry = entries[place];
-    const auto clash_with = [&](uint32_t id, bool same_id) {
-      const auto first = std::find_if(entries.begin(), entries.end(),
-                                      [&](const VocabularyEntry& one) { return one.id == id; });
-      return Clash{static_cast<size_t>(first - entries.begin()), place, same_id};
-    };
-    if (lengths_[entry.id] != 0) {
-      return clash_with(entry.id, true);
+  const auto clash = [&](uint32_t id, size_t second, bool same_id) {
+    const auto first = std::find_if(entries.begin(), entries.end(),
+                                    [&](const VocabularyEntry& one) { return one.id == id; });
+    return Clash{static_cast<size_t>(first - entries.begin()), second, same_id};
+  };
+  // Some entries at a time, so that their slots are fetched together.
+  constexpr size_t kBatch = 32;
+  std::array<uint64_t, kBatch> hashes;
+  for (size_t first = 0; first < entries.size(); first += kBatch) {
+    const size_t count = std::min(kBatch, entries.size() - first);
+    for (size_t i = 0; i < count; ++i) {
+      hashes[i] = hash_bytes(entries[first + i].bytes);
+      prefetch(hashes[i]);
     }
-    const uint64_t hash = hash_bytes(entry.bytes);
-    size_t slot = slot_of(hash);
-    while (slots_[slot].id != kNone) {
-      if (slots_[slot].tag == tag_of(hash) && bytes(slots_[slot].id) == entry.bytes) {
-        return clash_with(slots_[slot].id, false);
+    for (size_t i = 0; i < count; ++i) {
+      const VocabularyEntry& entry = entries[first + i];
+      if (extents_[entry.id].size != 0) {
+        return clash(entry.id, first + i, true);
       }
-      slot = (slot + 1) & (slots_.size() - 1);
+      size_t slot = slot_of(hashes[i]);
+      while (slots_[slot].id != kNone) {
+        if (slots_[slot].tag == tag_of(hashes[i]) && is_token(slots_[slot].id, entry.bytes)) {
+          return clash(slots_[slot].id, first + i, false);
+        }
+        slot = (slot + 1) & (slots_.size() - 1);
+      }
+      slots_[slot] = {tag_of(hashes[i]), entry.id};
+      extents_[entry.id] = {static_cast<uint32_t>(buffer_.size()),
+                            static_cast<uint32_t>(entry.bytes.size())};
+      buffer_ += entry.bytes;
     }
-    slots_[slot] = {tag_of(hash), entry.id};
-    begins_[entry.id] = static_cast<uint32_t>(buffer_.size());
-    lengths_[entry.id] = static_cast<uint32_t>(entry.bytes.size());
-    buffer_ += entry.bytes;
   }
   return std::nullopt;
 }
@@ -70,7 +79,7 @@ uint32_t Vocabulary::find_id(std::string_view key, uint64_t hash) const {
   }
   for (size_t slot = slot_of(hash); slots_[slot].id != kNone;
        slot = (slot + 1) & (slots_.size() - 1)) {
-    if (slots_[slot].tag == tag_of(hash) && bytes(slots_[slot].id) == key) {
+    if (slots_[slot].tag == tag_of(hash) && is_token(slots_[slot].id, key)) {
       return slots_[slot].id;
     }
   }

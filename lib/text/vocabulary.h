@@ -45,14 +45,14 @@ class Vocabulary {
   static std::optional<Vocabulary> make(const std::vector<VocabularyEntry>& entries, Clash& clash);
 
   // Largest id plus one; 0 when empty. At least size().
-  uint32_t id_limit() const { return static_cast<uint32_t>(begins_.size()); }
+  uint32_t id_limit() const { return static_cast<uint32_t>(extents_.size()); }
   // Number of tokens.
   size_t size() const { return size_; }
   // True when `id` has bytes.
-  bool contains(uint32_t id) const { return id < begins_.size() && lengths_[id] != 0; }
+  bool contains(uint32_t id) const { return id < extents_.size() && extents_[id].size != 0; }
   // Bytes of the token; empty when the id is a gap or too large.
   std::string_view bytes(uint32_t id) const {
-    return contains(id) ? std::string_view(buffer_).substr(begins_[id], lengths_[id])
+    return contains(id) ? std::string_view(buffer_.data() + extents_[id].begin, extents_[id].size)
                         : std::string_view();
   }
   // Id of exactly these bytes.
@@ -80,15 +80,23 @@ class Vocabulary {
     uint32_t tag = 0;
     uint32_t id = kNone;  // kNone: free
   };
+  struct Extent {
+    uint32_t begin = 0;  // offset in buffer_
+    uint32_t size = 0;   // 0: a gap
+  };
   size_t slot_of(uint64_t hash) const { return hash & (slots_.size() - 1); }
+  bool is_token(uint32_t id, std::string_view key) const {
+    const Extent& extent = extents_[id];
+    return extent.size == key.size() &&
+           equal_bytes(buffer_.data() + extent.begin, key.data(), key.size());
+  }
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
   std::optional<Clash> fill(const std::vector<VocabularyEntry>& entries);
 
   std::string buffer_;
-  std::vector<uint32_t> begins_;   // by id; offset in buffer_
-  std::vector<uint32_t> lengths_;  // by id; 0 = gap
-  std::vector<Slot> slots_;        // hash table, at most half full
+  std::vector<Extent> extents_;  // by id
+  std::vector<Slot> slots_;      // hash table, at most half full
   size_t size_ = 0;
   size_t longest_ = 0;
 };

@@ -176,13 +176,13 @@ TEST_CASE("vocab and merges: a damaged vocab json is refused") {
   const VocabMerges files = to_vocab_merges(trained({}));
   const std::vector<std::array<std::string, 3>> table = {
       {"\"!\":0", "\"!\":1", "token '\"': id 1 is given twice"},
-      {"\"\\\"\":1", "\"!\":1", "token '!': it is given twice"},
+      {"\"\\\"\":1", "\"!\":1", "token '!' is given twice"},
       {"\"!\":0", "\"!\":-1", "token '!': expected an id, found a negative number"},
       {"\"!\":0", "\"!\":0.5", "token '!': expected an id, found a fraction"},
       {"\"!\":0", "\"!\":\"0\"", "token '!': expected an id, found a string"},
       {"\"!\":0", "\"!\":[0]", "token '!': expected an id, found an array"},
       {"\"!\":0", "\"!\":99999999", "token '!': id 99999999 is not below"},
-      {"\"!\":0", "\"\":0", "token '': it is empty"},
+      {"\"!\":0", "\"\":0", "id 0 is an empty token"},
       {"\"!\":0", "\"!!\":0", "no token for the byte 33"},
       {"}", "", "not valid JSON"},
       {"}", "}x", "not valid JSON"},
