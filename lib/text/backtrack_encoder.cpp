@@ -31,16 +31,17 @@ BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable
 // Goes back in time: the part that was made last is taken apart first. While x ends the left token
 // and y begins the right one, they would have been joined if their pair came before the merge that
 // has just been undone; of two equal pairs the left one is merged first.
-bool BacktrackEncoder::stay_apart(uint32_t left, uint32_t right) const {
+bool stay_apart(const PairTable& ranks, const std::vector<TokenSplit>& splits, uint32_t left,
+                uint32_t right) {
   uint64_t limit = UINT64_MAX;  // a pair of a lower rank than this joins the two
   uint32_t x = left, y = right;
   for (;;) {
-    const uint32_t rank = ranks_.find(x, y);
+    const uint32_t rank = ranks.find(x, y);
     if (rank != PairTable::kNone && rank < limit) {
       return false;
     }
-    const TokenSplit& of_x = splits_[x];
-    const TokenSplit& of_y = splits_[y];
+    const TokenSplit& of_x = splits[x];
+    const TokenSplit& of_y = splits[y];
     const uint64_t made_x = of_x.left == kNone ? 0 : uint64_t{of_x.rank} + 1;
     const uint64_t made_y = of_y.left == kNone ? 0 : uint64_t{of_y.rank} + 1;
     if (made_x == 0 && made_y == 0) {
@@ -60,7 +61,7 @@ bool BacktrackEncoder::stay_apart(uint32_t left, uint32_t right, Scratch& scratc
   const uint64_t pair = uint64_t{left} << 34 | uint64_t{right} << 4;
   uint64_t& known = scratch.known[(pair * 0x9E3779B97F4A7C15U) >> (64 - Scratch::kKnownBits)];
   if ((known & ~uint64_t{3}) != pair || known == pair) {
-    known = pair | (stay_apart(left, right) ? 1 : 2);
+    known = pair | (text::stay_apart(ranks_, splits_, left, right) ? 1 : 2);
   }
   return (known & 1) != 0;
 }

@@ -37,6 +37,11 @@ struct TokenSplit {
   bool reachable = false;  // a byte, or made by merging
 };
 
+// Whether BPE leaves the tokens `left` and `right` side by side, both of which merging makes.
+// `splits` by id; a few look-ups.
+bool stay_apart(const PairTable& ranks, const std::vector<TokenSplit>& splits, uint32_t left,
+                uint32_t right);
+
 // Immutable; encode() is safe from several threads. Refers to the ranks, which must outlive
 // it.
 class BacktrackEncoder {
@@ -61,7 +66,6 @@ class BacktrackEncoder {
   void encode(std::string_view piece, Scratch& scratch, std::vector<uint32_t>& ids) const;
 
  private:
-  bool stay_apart(uint32_t left, uint32_t right) const;
   bool stay_apart(uint32_t left, uint32_t right, Scratch& scratch) const;
   void lay_tokens(std::string_view piece, Scratch& scratch) const;
   void lay_tokens_popcnt(std::string_view piece, Scratch& scratch) const;

@@ -16,6 +16,10 @@
 // stand, so the token is only ever made from the two parts that its own bytes end in. The table is
 // then less than half as large, and a piece that is a token needs no look-up as a whole. Otherwise
 // all pairs whose joined bytes are a token are kept.
+//
+// The same holds for a merge list: where several merges of it make one token, as in lists that were
+// made from ranks, only the one that its own bytes end in is ever done, and the others are left
+// out. A list in the order of the ids that it makes then needs no ranks beside these ids.
 #ifndef NETCL_TEXT_BPE_ENCODER_H_
 #define NETCL_TEXT_BPE_ENCODER_H_
 
@@ -82,18 +86,26 @@ class BpeEncoder {
 
   // Whether every piece that is a token becomes that token; may be false where it is so all the
   // same.
-  bool keeps_tokens() const { return whole_piece_first_ || has_proper_pairs_; }
+  bool keeps_tokens() const { return whole_piece_first_ || keeps_tokens_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
  private:
+  // Longest piece that is merged by scanning. Above some 100 bytes the heap wins on random bytes;
+  // text rarely has pieces that long.
+  static constexpr size_t kLongestScan = 96;
+
   static size_t first_rank_index(const char* bytes) {
     return static_cast<uint8_t>(bytes[0]) | static_cast<size_t>(static_cast<uint8_t>(bytes[1]))
                                                 << 8;
   }
+  // What the constructor needs (bpe_encoder_tables.cpp).
   bool add_proper_pairs();
-  void add_proper_pair(uint32_t id, uint32_t left, uint32_t right);
+  bool add_listed_pairs(const std::vector<Merge>& merges, bool rank_is_result);
   void add_all_pairs();
+  void add_pair(const Merge& merge, uint32_t rank, bool is_split);
+  void start_splits();
   void set_first_ranks();
+  bool all_reachable() const;
   uint32_t rank(uint32_t left, uint32_t right) const { return ranks_.find(left, right); }
   uint32_t result(uint32_t rank) const { return results_.empty() ? rank : results_[rank]; }
   MergeTables merge_tables() const {
@@ -121,14 +133,15 @@ class BpeEncoder {
 
   const Vocabulary* vocabulary_;
   bool whole_piece_first_;
-  bool has_proper_pairs_ = false;
+  bool has_splits_ = false;    // splits_ are as backtracking needs them
+  bool keeps_tokens_ = false;  // every token is what its bytes are merged to
   ShortMerge short_merge_;
   std::array<uint32_t, 256> byte_ids_{};
   PairTable ranks_;
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
-  // By id: under kByteRanks those of proper pairs, else the last merge of the list that makes it.
+  // By id; without has_splits_ only what is known of them, see make_splits().
   std::vector<TokenSplit> splits_;
-  std::vector<uint32_t> results_;  // by rank; empty under kByteRanks, where the rank is the result
+  std::vector<uint32_t> results_;  // by rank; empty where the rank is the result
   mutable std::once_flag backtracking_made_;
   mutable std::atomic<const Backtracking*> backtracking_ready_ = nullptr;
   mutable std::atomic<size_t> unaided_bytes_ = 0;  // of pieces encoded without it

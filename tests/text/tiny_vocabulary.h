@@ -27,10 +27,12 @@ struct TinyVocabulary {
     }
     for (const auto& [left, right] : merges) {
       tokens.emplace(left + right, static_cast<uint32_t>(tokens.size()));
-      id_merges.push_back({tokens.at(left), tokens.at(right), tokens.at(left + right)});
     }
     for (const std::string& token : extra) {
       tokens.emplace(token, static_cast<uint32_t>(tokens.size()));
+    }
+    for (const auto& [left, right] : merges) {
+      id_merges.push_back({tokens.at(left), tokens.at(right), tokens.at(left + right)});
     }
     std::vector<text::VocabularyEntry> entries;
     for (const auto& [bytes, id] : tokens) {
