@@ -11,6 +11,9 @@ namespace {
 
 std::atomic<CpuLevel> level_limit{CpuLevel::kNeon};
 
+constexpr std::array kAllLevels = {CpuLevel::kScalar, CpuLevel::kSse2, CpuLevel::kAvx2,
+                                   CpuLevel::kAvx512, CpuLevel::kNeon};
+
 #if defined(__aarch64__)
 constexpr std::array kLevels = {CpuLevel::kScalar, CpuLevel::kNeon};
 
@@ -55,6 +58,19 @@ std::string_view cpu_level_name(CpuLevel level) {
       break;
   }
   return "neon";
+}
+
+std::optional<CpuLevel> find_cpu_level(std::string_view name) {
+  for (const CpuLevel level : kAllLevels) {
+    if (cpu_level_name(level) == name) {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<const CpuLevel> all_cpu_levels() {
+  return kAllLevels;
 }
 
 std::span<const CpuLevel> machine_cpu_levels() {

@@ -6,6 +6,7 @@
 #ifndef NETCL_BASE_CPU_H_
 #define NETCL_BASE_CPU_H_
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,11 @@ enum class CpuLevel {
 
 // "scalar", "sse2", "avx2", "avx512", "neon".
 std::string_view cpu_level_name(CpuLevel level);
+// The level with this name, nothing for any other text.
+std::optional<CpuLevel> find_cpu_level(std::string_view name);
+
+// The levels of all architectures, kScalar first.
+std::span<const CpuLevel> all_cpu_levels();
 
 // The levels of this machine in ascending order, kScalar first.
 std::span<const CpuLevel> machine_cpu_levels();

@@ -10,8 +10,7 @@ using namespace netcl::base;
 TEST_CASE("cpu: the limit caps the level and never raises it") {
   const CpuLevel before = cpu_level_limit();
   const auto levels = machine_cpu_levels();
-  for (const CpuLevel limit :
-       {CpuLevel::kScalar, CpuLevel::kSse2, CpuLevel::kAvx2, CpuLevel::kAvx512, CpuLevel::kNeon}) {
+  for (const CpuLevel limit : all_cpu_levels()) {
     limit_cpu_level(limit);
     CHECK(cpu_level_limit() == limit);
     const auto above = std::upper_bound(levels.begin(), levels.end(), limit);
@@ -42,4 +41,14 @@ TEST_CASE("cpu: names of levels") {
   CHECK(cpu_level_name(CpuLevel::kAvx2) == "avx2");
   CHECK(cpu_level_name(CpuLevel::kAvx512) == "avx512");
   CHECK(cpu_level_name(CpuLevel::kNeon) == "neon");
+}
+
+TEST_CASE("cpu: a level is found by its name alone") {
+  CHECK(all_cpu_levels().size() == 5);
+  for (const CpuLevel level : all_cpu_levels()) {
+    CHECK(find_cpu_level(cpu_level_name(level)) == level);
+  }
+  CHECK(!find_cpu_level(""));
+  CHECK(!find_cpu_level("AVX2"));
+  CHECK(!find_cpu_level("avx"));
 }

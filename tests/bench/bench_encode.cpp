@@ -7,7 +7,7 @@
 //   bench_encode [OPTIONS] TOKENIZER PATTERN|- FILE...      PATTERN for a .tiktoken file
 //     --threads N   encodes each file by N threads (1)
 //     --passes N    passes after the first (5)
-//     --level L     instruction sets at most: scalar, sse2, avx2, avx512
+//     --level L     instruction sets at most: scalar, sse2, avx2, avx512, neon
 //     --json        one JSON object instead of the table, times in seconds, every pass
 //     --ids FILE    writes the ids (u32, little-endian) of the one FILE to encode
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -205,12 +206,10 @@ size_t parse_number(const std::string& text, size_t least, size_t most) {
 }
 
 base::CpuLevel parse_level(const std::string& name) {
-  for (int level = 0; level <= static_cast<int>(base::CpuLevel::kAvx512); ++level) {
-    if (base::cpu_level_name(static_cast<base::CpuLevel>(level)) == name) {
-      return static_cast<base::CpuLevel>(level);
-    }
+  if (const std::optional<base::CpuLevel> level = base::find_cpu_level(name)) {
+    return *level;
   }
-  throw base::UsageError("--level is scalar, sse2, avx2 or avx512, not '" + name + "'");
+  throw base::UsageError("--level is scalar, sse2, avx2, avx512 or neon, not '" + name + "'");
 }
 
 Arguments parse(std::vector<std::string> words) {

@@ -66,8 +66,8 @@ bool measure(const std::string& path, int runs) {
     const auto splitter = text::make_named_splitter(name);
     base::limit_cpu_level(base::CpuLevel::kScalar);
     const uint64_t expected = hash_of_all(*splitter, content);
-    for (int level = 0; level <= static_cast<int>(base::machine_cpu_level()); ++level) {
-      base::limit_cpu_level(static_cast<base::CpuLevel>(level));
+    for (const base::CpuLevel level : base::machine_cpu_levels()) {
+      base::limit_cpu_level(level);
       equal = equal && hash_of_all(*splitter, content) == expected;
       Pass best;
       for (int run = 0; run < runs; ++run) {

@@ -9,6 +9,8 @@
 #include <new>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -158,13 +160,12 @@ void add_common_options(ToolApp& app, CommonOptions& common, uint64_t& thread_co
                                "Progress on standard error; auto: a bar on a terminal")
       ->group("Common options");
   // For tests and for finding a fault, so --help leaves it out: every level gives the same results.
-  app.add_choice<base::CpuLevel>("--cpu", common.cpu_level,
-                                 {{"scalar", base::CpuLevel::kScalar},
-                                  {"sse2", base::CpuLevel::kSse2},
-                                  {"avx2", base::CpuLevel::kAvx2},
-                                  {"avx512", base::CpuLevel::kAvx512},
-                                  {"neon", base::CpuLevel::kNeon}},
-                                 "Use no instruction set above this one")
+  std::vector<Choice<base::CpuLevel>> levels;
+  for (const base::CpuLevel level : base::all_cpu_levels()) {
+    levels.push_back({base::cpu_level_name(level), level});
+  }
+  app.add_choice("--cpu", common.cpu_level, std::move(levels),
+                 "Use no instruction set above this one")
       ->group("");
   app.set_version_flag("--version", version, "Print version and commit and exit")
       ->group("Common options");
