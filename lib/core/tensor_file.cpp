@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "core/json_tensor_file.h"
 #include "core/npy_file.h"
@@ -44,7 +45,7 @@ TensorSpec parse_tensor_spec(const std::string& argument) {
   if (argument == "-") {
     return {"-", TensorFormat::kNpy, ""};
   }
-  const size_t colon = argument.find(std::string(kSafetensors) + ":");
+  const size_t colon = base::ascii_lower(argument).find(std::string(kSafetensors) + ":");
   if (colon != std::string::npos && colon > 0) {
     const size_t name = colon + kSafetensors.size() + 1;
     if (name == argument.size()) {
@@ -61,7 +62,7 @@ TensorSpec parse_tensor_spec(const std::string& argument) {
                                                      {kSafetensors, TensorFormat::kSafetensors},
                                                      {".json", TensorFormat::kJson}}};
   for (const auto& [text, format] : kExtensions) {
-    if (argument.size() > text.size() && argument.ends_with(text)) {
+    if (argument.size() > text.size() && base::has_extension(argument, text)) {
       return {argument, format, ""};
     }
   }

@@ -4,6 +4,7 @@
 //   FILE.safetensors:NAME  one tensor of a file; reading, ":NAME" may be left out when it has one
 //   FILE.json              core/json_tensor_file.h
 //   -                      .npy on standard input or output
+// Extensions count in capital letters too.
 #ifndef NETCL_CORE_TENSOR_FILE_H_
 #define NETCL_CORE_TENSOR_FILE_H_
 

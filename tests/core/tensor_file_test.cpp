@@ -37,6 +37,9 @@ TEST_CASE("tensor file: arguments come apart") {
   same("a.npy", "a.npy", TensorFormat::kNpy, "");
   same("d.json/a.npy", "d.json/a.npy", TensorFormat::kNpy, "");
   same("x.json", "x.json", TensorFormat::kJson, "");
+  same("A.Npy", "A.Npy", TensorFormat::kNpy, "");
+  same("x.JSON", "x.JSON", TensorFormat::kJson, "");
+  same("W.SafeTensors:Q", "W.SafeTensors", TensorFormat::kSafetensors, "Q");
   same("w.safetensors", "w.safetensors", TensorFormat::kSafetensors, "");
   same("w.safetensors:q", "w.safetensors", TensorFormat::kSafetensors, "q");
   same("d/w.safetensors:a.b:c.npy", "d/w.safetensors", TensorFormat::kSafetensors, "a.b:c.npy");
@@ -45,9 +48,8 @@ TEST_CASE("tensor file: arguments come apart") {
 }
 
 TEST_CASE("tensor file: other arguments are a usage error that lists what is allowed") {
-  for (const std::string argument :
-       {"", "a", "a.npz", "a.NPY", "a.npy.gz", "a.npy:x", ".npy", ".json", "a.bin",
-        "w.safetensors:", ".safetensors:x", "a.pt"}) {
+  for (const std::string argument : {"", "a", "a.npz", "a.npy.gz", "a.npy:x", ".npy", ".json",
+                                     "a.bin", "w.safetensors:", ".safetensors:x", "a.pt"}) {
     CAPTURE(argument);
     CHECK_THROWS_AS(parse_tensor_spec(argument), UsageError);
     CHECK_THROWS_WITH(load_tensor(argument),

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "cli/run_tool.h"
 #include "core/tensor_file.h"
@@ -244,7 +245,7 @@ void check_module(const RunOptions& o) {
   refuse(!o.module.empty() &&
              core::parse_tensor_spec(o.module).format != core::TensorFormat::kSafetensors,
          o.module + ": --module reads a .safetensors file");
-  refuse(!o.save_weights.empty() && !o.save_weights.ends_with(".safetensors"),
+  refuse(!o.save_weights.empty() && !base::has_extension(o.save_weights, ".safetensors"),
          o.save_weights + ": --save-weights writes a .safetensors file");
 }
 

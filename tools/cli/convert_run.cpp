@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
@@ -133,10 +134,10 @@ std::optional<ConvertTarget> target_of_name(const std::string& output) {
   if (output.ends_with('/') || fs::is_directory(output, error)) {
     return ConvertTarget::kMerges;
   }
-  if (output.ends_with(".json")) {
+  if (base::has_extension(output, ".json")) {
     return ConvertTarget::kJson;
   }
-  if (output.ends_with(".tiktoken")) {
+  if (base::has_extension(output, ".tiktoken")) {
     return ConvertTarget::kTiktoken;
   }
   return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "cli/documents.h"
@@ -286,13 +286,12 @@ void read_raw(ByteSource& source, size_t id_bytes, IdSink& sink) {
 }
 
 IdFormat guess_format(ByteSource& source, const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
   const std::pair<std::string_view, IdFormat> known[] = {{".npy", IdFormat::kNpy},
                                                          {".json", IdFormat::kJson},
                                                          {".jsonl", IdFormat::kJsonl},
                                                          {".txt", IdFormat::kText}};
   for (const auto& [name, format] : known) {
-    if (extension == name) {
+    if (base::has_extension(path, name)) {
       return format;
     }
   }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "cli/id_format.h"
@@ -180,7 +181,8 @@ bool is_binary(IdFormat format) {
 
 IdFormat id_format_of_name(std::string_view path) {
   for (const Choice<IdFormat>& choice : id_format_choices(false)) {
-    if (choice.value != IdFormat::kText && path.ends_with("." + std::string(choice.name))) {
+    if (choice.value != IdFormat::kText &&
+        base::has_extension(path, "." + std::string(choice.name))) {
       return choice.value;
     }
   }
