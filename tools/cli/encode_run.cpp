@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "cli/output_name.h"
 #include "text/id_file.h"
 #include "text/sequence_shape.h"
 
@@ -33,6 +34,8 @@ void check_options(const EncodeRunOptions& options) {
     throw base::UsageError("--limit and --truncate exclude each other");
   }
   refuse_same_outputs({options.output, options.offsets_path, options.spans_path});
+  check_output_name(options.offsets_path, "--offsets writes a NumPy array", {".npy"});
+  check_output_name(options.spans_path, "--spans writes a NumPy array", {".npy"});
   const auto refuse_terminal = [](const std::string& path, const char* what) {
     if (!path.empty()) {
       refuse_binary_on_terminal(path, what);

@@ -27,8 +27,9 @@ enum class IdFormat { kAuto, kText, kJson, kJsonl, kNpy, kU16, kU32 };
 // Names for --format; with or without "auto".
 std::vector<Choice<IdFormat>> id_format_choices(bool with_auto);
 bool is_binary(IdFormat format);
-// The format that a file name asks for: .json, .jsonl, .npy, .u16 and .u32, else text.
-IdFormat id_format_of_name(std::string_view path);
+// The format that the name of an output asks for: .json, .jsonl, .npy, .u16 and .u32, else text.
+// Throws UsageError for the extension of another format, which is not written (.npz, .gz).
+IdFormat id_format_of_name(const std::string& path);
 
 // One document of ids on its way out.
 struct IdRow {

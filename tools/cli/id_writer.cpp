@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "cli/id_format.h"
+#include "cli/output_name.h"
 #include "text/id_file.h"
 #include "text/unicode.h"
 
@@ -179,13 +180,15 @@ bool is_binary(IdFormat format) {
   return format == IdFormat::kNpy || format == IdFormat::kU16 || format == IdFormat::kU32;
 }
 
-IdFormat id_format_of_name(std::string_view path) {
+IdFormat id_format_of_name(const std::string& path) {
   for (const Choice<IdFormat>& choice : id_format_choices(false)) {
     if (choice.value != IdFormat::kText &&
         base::has_extension(path, "." + std::string(choice.name))) {
       return choice.value;
     }
   }
+  check_output_name(path, "without --format the name says what is written",
+                    {".txt", ".json", ".jsonl", ".npy", ".u16", ".u32"});
   return IdFormat::kText;
 }
 
