@@ -28,7 +28,7 @@ int run(const attn::BenchOptions& options, const cli::CommonOptions& common) {
                   attn::comparison_text(result.check));
     return 1;
   }
-  switch (options.format) {
+  switch (attn::bench_format(options)) {
     case attn::BenchFormat::kTable:
       out.write(attn::bench_table(result));
       break;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/convert_run.h"
+#include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_info.h"
 #include "cli/tokenizer_option.h"
@@ -76,6 +77,8 @@ void set_target(Options& options) {
   }
   convert.target = *options.target;
   cli::refuse_same_outputs({convert.output, convert.specials_out_path, options.info ? "-" : ""});
+  cli::check_output_name(convert.specials_out_path, "--specials-out writes JSON",
+                         {".json", ".txt"});
 }
 
 int run(Options& options, const cli::CommonOptions& common) {

@@ -7,11 +7,13 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/documents.h"
 #include "cli/merges_directory.h"
+#include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
 #include "cli/train_report.h"
@@ -178,10 +180,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+FileFormat format_of_name(const std::string& output) {
+  if (base::has_extension(output, ".tiktoken")) {
+    return FileFormat::kTiktoken;
+  }
+  cli::check_output_name(output, "without --format the name says what is written",
+                         {".json", ".tiktoken"});
+  return FileFormat::kJson;
+}
+
 int run(Options& options, const cli::CommonOptions& common) {
-  const FileFormat format = options.format.value_or(
-      options.output.ends_with(".tiktoken") ? FileFormat::kTiktoken : FileFormat::kJson);
+  const FileFormat format = options.format ? *options.format : format_of_name(options.output);
   cli::refuse_same_outputs({options.output, options.report_path});
+  cli::check_output_name(options.report_path, "--report writes JSON", {".json", ".txt"});
   options.trainer.vocab_size =
       cli::parse_integer(options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
                          text::kMaxIdCount, "--vocab-size");

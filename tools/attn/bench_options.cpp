@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attn/bench_options.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
+#include "cli/output_name.h"
 
 namespace netcl::attn {
 
@@ -71,7 +73,8 @@ void declare_bench_options(cli::ToolApp& app, BenchOptions& o) {
   app.add_choice<BenchFormat>(
          "--format", o.format,
          {{"table", BenchFormat::kTable}, {"json", BenchFormat::kJson}, {"csv", BenchFormat::kCsv}},
-         "table (default); json: Google Benchmark's schema; csv")
+         "table; json: Google Benchmark's schema; csv. Default: what -o is named\n"
+         "(NAME.json, .csv), else table")
       ->group(output);
   app.add_text("-o,--output", o.output, "FILE", "Result; default: standard output")->group(output);
   app.footer(kFooter);
@@ -93,6 +96,19 @@ void check_bench_options(const BenchOptions& options) {
     throw UsageError("--kernel " + options.kernel + " is an OpenCL kernel; --device host has none");
   }
   parse_storage_types(options.dtype);
+  if (!options.format && bench_format(options) == BenchFormat::kTable) {
+    cli::check_output_name(options.output, "without --format the name says what is written",
+                           {".txt", ".json", ".csv"});
+  }
+}
+
+BenchFormat bench_format(const BenchOptions& options) {
+  if (options.format) {
+    return *options.format;
+  }
+  return base::has_extension(options.output, ".json")  ? BenchFormat::kJson
+         : base::has_extension(options.output, ".csv") ? BenchFormat::kCsv
+                                                       : BenchFormat::kTable;
 }
 
 StorageTypes bench_types(const BenchOptions& options) {

@@ -4,6 +4,7 @@
 #define NETCL_TOOLS_ATTN_BENCH_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "attn/statistics.h"
@@ -26,7 +27,7 @@ struct BenchOptions {
   uint64_t repeats = 10;
   double min_time = 0;  // seconds
   uint64_t seed = 1;
-  BenchFormat format = BenchFormat::kTable;
+  std::optional<BenchFormat> format;  // none = as the name of `output` says
   std::string output;
 };
 
@@ -34,6 +35,9 @@ void declare_bench_options(cli::ToolApp& app, BenchOptions& options);
 
 // Throws UsageError for options that contradict each other.
 void check_bench_options(const BenchOptions& options);
+
+// --format; without it JSON for NAME.json, CSV for NAME.csv, else the table.
+BenchFormat bench_format(const BenchOptions& options);
 
 // The shape that the options stand for, and q's and k's storage types (f32 where not given).
 AttentionShape bench_shape(const BenchOptions& options);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attn/run_options.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "core/tensor_file.h"
 
@@ -265,6 +270,13 @@ void check_attention(const RunOptions& o) {
   parse_storage_types(o.dtype);
 }
 
+// A name must say what it holds; standard output, a pipe and the like have none.
+bool may_hold_svg(const std::string& path) {
+  std::error_code error;
+  return path.empty() || path == "-" || base::has_extension(path, ".svg") ||
+         (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
+}
+
 void check_outputs(const RunOptions& o) {
   refuse(!o.labels.empty() && o.heatmap.empty(), "--labels needs --heatmap");
   refuse(o.explain && o.output == "-", "--explain and -o - both write to standard output");
@@ -281,6 +293,9 @@ void check_outputs(const RunOptions& o) {
   }
   cli::refuse_same_outputs({o.output.empty() ? "-" : o.output, o.lse, o.weights, o.heatmap,
                             o.report, o.save_weights, o.explain && !o.output.empty() ? "-" : ""});
+  refuse(!may_hold_svg(o.heatmap),
+         o.heatmap + ": --heatmap writes an SVG picture; end the name in .svg");
+  cli::check_output_name(o.report, "--report writes JSON", {".json", ".txt"});
   for (const std::string* spec :
        {&o.q, &o.k, &o.v, &o.x, &o.ids, &o.embedding, &o.mask, &o.kv_lens, &o.positions}) {
     if (!spec->empty()) {
