@@ -5,8 +5,10 @@
 #include <array>
 #include <filesystem>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "text/base64.h"
 
 namespace netcl::text {
 
@@ -97,6 +99,48 @@ std::string merges_path_of(const std::string& vocab_path) {
   return (fs::path(vocab_path).parent_path() / "merges.txt").string();
 }
 
+// Whether the first line with anything on it is that of a .tiktoken file.
+bool looks_like_ranks(std::string_view first_line) {
+  const size_t space = first_line.find(' ');
+  return space != std::string_view::npos && space + 1 < first_line.size() &&
+         from_base64(first_line.substr(0, space)) &&
+         first_line.find_first_not_of("0123456789", space + 1) == std::string_view::npos;
+}
+
+std::string_view first_line_of(std::string_view bytes) {
+  const size_t begin = bytes.find_first_not_of("\r\n");
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return bytes.substr(begin, bytes.find_first_of("\r\n", begin) - begin);
+}
+
+// A file that is no tokenizer of any kind, most often a corpus given in its place, is told as such
+// and not as a damaged .tiktoken file, unless that is its name.
+void refuse_no_tokenizer(std::string_view bytes, const std::string& where) {
+  const std::string_view first_line = first_line_of(bytes);
+  if (base::has_extension(where, ".tiktoken") || looks_like_ranks(first_line)) {
+    return;
+  }
+  if (first_line.starts_with("#version")) {
+    throw base::FormatError(where +
+                            ": looks like a merges.txt; name the vocab.json that goes with it");
+  }
+  constexpr size_t kLookedAt = 4096;
+  const std::string_view head = bytes.substr(0, kLookedAt);
+  const bool is_binary = std::any_of(head.begin(), head.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && (byte < '\t' || byte > '\r') && byte != 0x1B;
+  });
+  const std::string look = first_line.empty() ? "is empty"
+                           : is_binary
+                               ? "looks like binary data"
+                               : "looks like text that begins with " + base::quote(first_line, 40);
+  throw base::FormatError(where + ": " + look +
+                          "; a tokenizer is a tokenizer.json, a .tiktoken, a vocab.json with "
+                          "merges.txt beside it, or a tekken.json");
+}
+
 void refuse_options(const TokenizerFileOptions& options, const std::string& where,
                     std::string_view kind) {
   if (!options.pattern_name.empty() || !options.pattern_regex.empty() ||
@@ -136,6 +180,7 @@ TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOp
       looks_like_json(file.view()) ? json_format(file.view()) : TokenizerFormat::kTiktoken;
   switch (format) {
     case TokenizerFormat::kTiktoken:
+      refuse_no_tokenizer(file.view(), where);
       return {parse_tiktoken(file.view(), where, options), format};
     case TokenizerFormat::kVocabMerges: {
       const base::FileBytes merges = base::FileBytes::open(merges_path_of(file_path));

@@ -49,8 +49,9 @@ struct TokenizerFile {
 // The merges of a vocab.json are in the file beside it that has "merges.txt" where its own name has
 // "vocab.json" at the end ("gpt2-vocab.json", "gpt2-merges.txt"), else in merges.txt.
 // Throws IoError when it cannot be read; FormatError with the place when it is damaged or asks for
-// something unsupported; UsageError for a format that needs pattern_name or pattern_regex without
-// either (or with both), an unknown name, or options given for a format that has its own.
+// something unsupported, and with what it looks like when it is no tokenizer; UsageError for a
+// format that needs pattern_name or pattern_regex without either (or with both), an unknown name,
+// or options given for a format that has its own.
 TokenizerFile load_tokenizer_file(const std::string& path,
                                   const TokenizerFileOptions& options = {});
 // The tokenizer alone.
