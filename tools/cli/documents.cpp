@@ -76,6 +76,24 @@ std::vector<std::string> list_inputs(const DocumentOptions& options) {
   return inputs;
 }
 
+// Which fields --text-field can choose from.
+std::string fields_hint(const base::Json& object) {
+  constexpr size_t kShown = 8;
+  if (object.empty()) {
+    return "the object has no fields";
+  }
+  std::string names;
+  size_t shown = 0;
+  for (const auto& [name, value] : object.items()) {
+    if (shown++ == kShown) {
+      names += ", ...";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + base::quote(name);
+  }
+  return "the object has " + names + "; --text-field chooses one";
+}
+
 }  // namespace
 
 uint64_t total_file_bytes(const std::vector<std::string>& files) {
@@ -212,7 +230,11 @@ Document DocumentReader::make_line(std::string_view line, const std::string& pat
     throw base::FormatError(where +
                             ": field 'id': a number of more than 64 bits; make it a string");
   }
-  texts_.push_back(base::require_string(object, options_.text_field, where));
+  try {
+    texts_.push_back(base::require_string(object, options_.text_field, where));
+  } catch (const base::FormatError& error) {
+    throw base::FormatError(error.what() + ("; " + fields_hint(object)));
+  }
   return {{}, where, 0, id == object.end() ? "" : base::to_text(*id)};
 }
 
