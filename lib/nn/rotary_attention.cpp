@@ -20,14 +20,14 @@ namespace {
 
 void require_positive(const char* name, int64_t value) {
   if (value <= 0) {
-    throw base::UsageError(std::string("RotaryAttention: ") + name + " is " +
+    throw base::UsageError(std::string("rotary attention: ") + name + " is " +
                            std::to_string(value) + "; allowed are numbers from 1");
   }
 }
 
 [[noreturn]] void throw_not_multiple(const char* what, int64_t value, const char* of,
                                      int64_t divisor) {
-  throw base::UsageError(std::string("RotaryAttention: ") + what + " " + std::to_string(value) +
+  throw base::UsageError(std::string("rotary attention: ") + what + " " + std::to_string(value) +
                          " is no multiple of " + of + " " + std::to_string(divisor));
 }
 
@@ -38,7 +38,7 @@ RotaryAttentionConfig resolved(const RotaryAttentionSizes& sizes, RotaryAttentio
   require_positive("n_kv_heads", sizes.n_kv_heads);
   require_positive("max_seq_len", sizes.max_seq_len);
   if (sizes.max_seq_len > kMaxPositions) {
-    throw base::UsageError("RotaryAttention: max_seq_len is " + std::to_string(sizes.max_seq_len) +
+    throw base::UsageError("rotary attention: max_seq_len is " + std::to_string(sizes.max_seq_len) +
                            "; allowed are numbers to " + std::to_string(kMaxPositions));
   }
   if (sizes.n_heads % sizes.n_kv_heads != 0) {
@@ -116,15 +116,16 @@ std::vector<NamedParameter> upload(const core::Queue& queue, const RotaryAttenti
 // Positions 0 .. S - 1 must exist; given ones are checked by RopeTable.
 void check_length(int64_t length, int64_t max_seq_len) {
   if (length > max_seq_len) {
-    throw base::FormatError("RotaryAttention: x has " + std::to_string(length) +
+    throw base::FormatError("rotary attention: x has " + std::to_string(length) +
                             " positions; max_seq_len is " + std::to_string(max_seq_len));
   }
 }
 
 Shape batch_shape(const Shape& x, int64_t dim) {
   if ((x.rank() != 2 && x.rank() != 3) || x[x.rank() - 1] != dim) {
-    throw base::FormatError("RotaryAttention: x is " + x.text() + "; allowed are [batch, length, " +
-                            std::to_string(dim) + "] and [length, " + std::to_string(dim) + "]");
+    throw base::FormatError("rotary attention: x is " + x.text() +
+                            "; allowed are [batch, length, " + std::to_string(dim) +
+                            "] and [length, " + std::to_string(dim) + "]");
   }
   return x.rank() == 3 ? x : Shape{1, x[0], x[1]};
 }

@@ -300,7 +300,8 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
   const std::optional<int64_t> max_seq_len = first_of(settings.max_seq_len, stored.max_seq_len);
   if (!n_heads || !max_seq_len) {
     throw base::UsageError(file.where() + ": " + (n_heads ? "max_seq_len" : "n_heads") +
-                           " is not in the file's metadata; give it");
+                           " is not in the file's metadata; give a config.json with '" +
+                           (n_heads ? "max_position_embeddings" : "num_attention_heads") + "'");
   }
   const Shape& q_shape = weights.q.weight.shape();
   const Shape& k_shape = weights.k.weight.shape();
@@ -332,6 +333,8 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
     return RotaryAttention(queue, sizes, config, weights);
   } catch (const base::FormatError& error) {
     throw base::FormatError(file.where() + ": " + error.what());
+  } catch (const base::UsageError& error) {
+    throw base::UsageError(file.where() + ": " + error.what());
   }
 }
 

@@ -56,6 +56,10 @@ ModuleInput load_module_input(const RunOptions& options) {
   if (!options.embedding.empty()) {
     input.table = to_storage(core::load_tensor(options.embedding), types.q,
                              "--embedding " + options.embedding);
+    if (input.table.shape().rank() != 2) {
+      throw FormatError(options.embedding + " has shape " + input.table.shape().text() +
+                        "; wanted [vocabulary, dim]");
+    }
   } else if (options.has_init) {
     input.table =
         to_storage(nn::make_embedding_table(static_cast<int64_t>(options.vocab_size),
@@ -109,19 +113,43 @@ nn::RotaryAttention make_module(const RunOptions& options, const core::Queue& qu
                              static_cast<int64_t>(options.max_seq_len), config);
 }
 
+core::Tensor embed(const RunOptions& options, const core::Queue& queue, const HostTensor& table,
+                   const HostTensor& ids) {
+  try {
+    return nn::embedding(core::Tensor::from_host(queue, table), ids);
+  } catch (const FormatError& error) {
+    throw FormatError(options.ids + ": " + error.what());
+  }
+}
+
+// The module has angles for the positions below max_seq_len.
+void check_positions(const RunOptions& options, const ModuleInput& input, int64_t max_seq_len) {
+  const std::string limit = "; the module's max_seq_len is " + std::to_string(max_seq_len);
+  if (input.positions.empty() && input.len > max_seq_len) {
+    throw FormatError((input.has_ids ? options.ids : options.x) + " has " +
+                      std::to_string(input.len) + " positions" + limit);
+  }
+  for (const int64_t position : input.positions) {
+    if (position >= max_seq_len) {
+      throw FormatError("--positions: " + options.positions + " holds " + std::to_string(position) +
+                        limit);
+    }
+  }
+}
+
 core::Tensor make_x(const RunOptions& options, const ModuleInput& input,
                     const nn::RotaryAttention& module) {
   if (!input.has_ids) {
     return core::Tensor::from_host(module.queue(), input.x);
   }
   if (input.table.count() != 0) {
-    return nn::embedding(core::Tensor::from_host(module.queue(), input.table), input.ids);
+    return embed(options, module.queue(), input.table, input.ids);
   }
   const HostTensor table =
       to_storage(nn::make_embedding_table(static_cast<int64_t>(options.vocab_size),
                                           module.sizes().dim, options.has_seed ? options.seed : 0),
                  parse_storage_types(options.dtype).q, "embedding table");
-  return nn::embedding(core::Tensor::from_host(module.queue(), table), input.ids);
+  return embed(options, module.queue(), table, input.ids);
 }
 
 nn::AttentionOptions module_options(const RunOptions& options, const nn::RotaryAttention& module) {
@@ -200,6 +228,7 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
   const core::Device device =
       open_device(options.uses_reference() ? "host" : options.device, options.kernel, common);
   const nn::RotaryAttention module = make_module(options, device.queue);
+  check_positions(options, input, module.sizes().max_seq_len);
   const core::Tensor x = make_x(options, input, module);
   if (x.shape()[x.shape().rank() - 1] != module.sizes().dim) {
     throw FormatError((input.has_ids ? options.embedding : options.x) + " has rows of " +

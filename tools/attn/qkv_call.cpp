@@ -2,6 +2,7 @@
 #include "attn/qkv_call.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -63,9 +64,21 @@ void place_by_positions(const nn::AttentionProblem& problem, const std::string& 
   }
 }
 
+void check_rope_dim(int64_t rope_dim, int64_t head_dim) {
+  if (rope_dim > head_dim) {
+    throw base::UsageError("--rope-dim: " + std::to_string(rope_dim) + " is more than the " +
+                           std::to_string(head_dim) + " elements of a head");
+  }
+  if (rope_dim == 0 && head_dim % 2 != 0) {
+    throw FormatError("--rope: a head has " + std::to_string(head_dim) +
+                      " elements, which rotate in pairs; give an even --rope-dim");
+  }
+}
+
 Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
   Rotation rotation;
   const nn::AttentionProblem& problem = call.problem;
+  check_rope_dim(static_cast<int64_t>(options.rope_dim), problem.head_dim);
   rotation.table.head_dim = problem.head_dim;
   rotation.table.rope_dim = static_cast<int64_t>(options.rope_dim);
   rotation.table.theta = options.rope;
@@ -82,10 +95,33 @@ Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
   } else {
     place_by_positions(problem, options.positions, rotation);
   }
-  nn::RopeOptions probe = rotation.table;
-  probe.max_positions = 1;
-  nn::rope_angles(probe);  // head_dim, rope_dim and theta agree
   return rotation;
+}
+
+std::vector<int64_t> integers_of(const HostTensor& tensor, const std::string& option,
+                                 const std::string& argument) {
+  try {
+    return tensor.to_int64s();
+  } catch (const FormatError& error) {
+    throw FormatError(option + ": " + argument + ": " + error.what());
+  }
+}
+
+// The library calls its tensors q, k and so on; the tool says which arguments these are.
+nn::AttentionProblem make_problem(const RunOptions& options, const QkvCall& call,
+                                  const nn::AttentionShapes& shapes) {
+  try {
+    return nn::make_attention_problem(shapes, call.options, call.kv_lens);
+  } catch (const FormatError& error) {
+    std::string names = "--q " + options.q + " --k " + options.k + " --v " + options.v;
+    names += options.mask.empty() ? "" : " --mask " + options.mask;
+    names += options.kv_lens.empty() ? "" : " --kv-lens " + options.kv_lens;
+    names += options.causal_offset.empty() ? "" : " --causal-offset " + options.causal_offset;
+    std::string_view what = error.what();
+    constexpr std::string_view kPlace = "attention: ";
+    what.remove_prefix(what.starts_with(kPlace) ? kPlace.size() : 0);
+    throw FormatError(names + ": " + std::string(what));
+  }
 }
 
 std::vector<int64_t> load_offsets(const std::string& argument) {
@@ -108,11 +144,7 @@ std::vector<int64_t> load_integers(const std::string& argument, const std::strin
     throw FormatError(option + ": " + argument + " has shape " + tensor.shape().text() +
                       "; wanted [batch]");
   }
-  try {
-    return tensor.to_int64s();
-  } catch (const FormatError& error) {
-    throw FormatError(option + ": " + argument + ": " + error.what());
-  }
+  return integers_of(tensor, option, argument);
 }
 
 std::vector<int64_t> load_positions(const std::string& argument, int64_t batch, int64_t length) {
@@ -122,7 +154,7 @@ std::vector<int64_t> load_positions(const std::string& argument, int64_t batch, 
     throw FormatError("--positions: " + argument + " has shape " + shape.text() + "; wanted " +
                       core::Shape{length}.text() + " or " + core::Shape{batch, length}.text());
   }
-  std::vector<int64_t> positions = tensor.to_int64s();
+  std::vector<int64_t> positions = integers_of(tensor, "--positions", argument);
   for (const int64_t position : positions) {
     if (position < 0 || position >= kMaxPosition) {
       throw FormatError("--positions: " + argument + " holds " + std::to_string(position) +
@@ -179,7 +211,7 @@ QkvCall load_qkv_call(const RunOptions& options) {
     shapes.mask = call.mask->shape();
     shapes.mask_dtype = call.mask->dtype();
   }
-  call.problem = nn::make_attention_problem(shapes, call.options, call.kv_lens);
+  call.problem = make_problem(options, call, shapes);
   if (options.rope != 0) {
     call.rotation = make_rotation(options, call);
   }

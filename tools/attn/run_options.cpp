@@ -13,6 +13,7 @@
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "core/tensor_file.h"
+#include "nn/rotary_attention.h"
 
 namespace netcl::attn {
 
@@ -92,7 +93,8 @@ void declare_module(cli::ToolApp& app, RunOptions& o) {
       ->group(group);
   app.add_integer("--kv-heads", o.kv_heads, 1, kMaxSize, "KV heads; default: as --heads")
       ->group(group);
-  app.add_integer("--max-seq-len", o.max_seq_len, 1, kMaxSize, "Longest sequence of the module")
+  app.add_integer("--max-seq-len", o.max_seq_len, 1, nn::kMaxPositions,
+                  "Longest sequence of the module")
       ->group(group);
   app.add_text("--save-weights", o.save_weights, "FILE",
                "Write the weights of --init (.safetensors)")
@@ -222,6 +224,21 @@ void check_sources(const RunOptions& o) {
          "-: standard input named twice");
 }
 
+// --init makes heads of dim / heads elements, which rotate in pairs.
+void check_init_sizes(const RunOptions& o) {
+  const std::string dim = "--dim " + std::to_string(o.dim);
+  const std::string heads = "--heads " + std::to_string(o.heads);
+  refuse(o.dim % o.heads != 0, dim + " is no multiple of " + heads);
+  refuse(o.kv_heads != 0 && o.heads % o.kv_heads != 0,
+         heads + " is no multiple of --kv-heads " + std::to_string(o.kv_heads));
+  const uint64_t head_dim = o.dim / o.heads;
+  refuse(o.rope_dim == 0 && head_dim % 2 != 0,
+         dim + " in " + heads + " is " + std::to_string(head_dim) +
+             " elements a head; they rotate in pairs, so make it even or give --rope-dim");
+  refuse(o.rope_dim > head_dim, "--rope-dim: " + std::to_string(o.rope_dim) + " is more than the " +
+                                    std::to_string(head_dim) + " elements of a head");
+}
+
 void check_module(const RunOptions& o) {
   const bool module_option = !o.module.empty() || !o.config.empty() || o.has_init || o.dim != 0 ||
                              o.max_seq_len != 0 || !o.save_weights.empty();
@@ -240,6 +257,9 @@ void check_module(const RunOptions& o) {
   refuse(!o.module.empty() && o.has_init, "--module and --init exclude each other");
   refuse(o.has_init && (o.dim == 0 || o.heads == 0 || o.max_seq_len == 0),
          "--init needs --dim, --heads and --max-seq-len");
+  if (o.has_init) {
+    check_init_sizes(o);
+  }
   refuse(!o.module.empty() && (o.dim != 0 || o.heads != 0 || o.kv_heads != 0 ||
                                o.max_seq_len != 0 || !o.save_weights.empty()),
          "--dim, --heads, --kv-heads, --max-seq-len and --save-weights are for --init; a module "
