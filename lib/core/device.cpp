@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "core/opencl.h"
 
@@ -14,20 +14,10 @@ namespace netcl::core {
 
 namespace {
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), lower);
-  return text;
-}
-
 // Letters and digits in lower case; every run of anything else is one '-'.
 std::string normalized(std::string_view text) {
   std::string result;
-  for (const char c : text) {
-    const char small = lower(c);
+  for (const char small : base::ascii_lower(text)) {
     if ((small >= 'a' && small <= 'z') || (small >= '0' && small <= '9')) {
       result += small;
     } else if (!result.empty() && result.back() != '-') {
@@ -123,10 +113,13 @@ std::string place_text(const DeviceInfo& info) {
   }
   message += "no such device; there are:";
   for (size_t i = 0; i < devices.size(); ++i) {
+    const DeviceInfo& info = devices[i].info;
     message += i == 0 ? " " : ", ";
-    message += std::to_string(i) + " = " + place_text(devices[i].info) + " " + devices[i].info.name;
+    message += std::to_string(i) + " = " + place_text(info) + " " + info.name + " of " +
+               info.platform_name;
   }
-  throw base::DeviceError(message + ", " + std::to_string(devices.size()) + " = host");
+  throw base::DeviceError(message + ", " + std::to_string(devices.size()) +
+                          " = host; give such a number, or a part of a name");
 }
 
 // A decimal number without sign; nothing for other text or a number too large.
@@ -166,9 +159,15 @@ const ClDevice* named_device(const std::string& spec, const std::vector<ClDevice
       return nullptr;
     }
   }
-  for (const ClDevice& device : devices) {
-    if (!spec.empty() && lowered(device.info.name).find(lowered(spec)) != std::string::npos) {
-      return &device;
+  if (spec.empty()) {
+    return nullptr;
+  }
+  const std::string part = base::ascii_lower(spec);
+  for (const auto name : {&DeviceInfo::name, &DeviceInfo::platform_name}) {
+    for (const ClDevice& device : devices) {
+      if (base::ascii_lower(device.info.*name).find(part) != std::string::npos) {
+        return &device;
+      }
     }
   }
   return nullptr;

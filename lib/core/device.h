@@ -97,8 +97,9 @@ class DeviceManager {
 
   // The device for a spec: "auto" (first GPU, else accelerator, else OpenCL CPU, else host),
   // "host", "P:D" (platform and device index), a bare integer (index into list()), or a part of the
-  // device's name, letter case ignored. Throws DeviceError listing what there is when nothing
-  // matches; with no OpenCL platform the message says so and what to install.
+  // device's name, letter case ignored; of its platform's name where no device's has it. Of several
+  // that match the first is taken. Throws DeviceError listing what there is when nothing matches;
+  // with no OpenCL platform the message says so and what to install.
   static Device open(const std::string& spec, const QueueOptions& options = {});
 };
 

@@ -102,6 +102,21 @@ TEST_CASE("device spec: place and index and part of the name open the same devic
   CHECK_FALSE(core::DeviceManager::open("auto").queue.is_host());
 }
 
+TEST_CASE("device spec: a part of the platform's name opens its first device") {
+  const auto queue = tests::require_device_queue();
+  if (!queue) {
+    return;
+  }
+  const core::DeviceInfo first = core::DeviceManager::list().front();
+  std::string upper = first.platform_name.substr(1);
+  for (char& c : upper) {
+    c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  for (const std::string& spec : {first.platform_name, upper}) {
+    CHECK(core::DeviceManager::open(spec).info.platform_name == first.platform_name);
+  }
+}
+
 TEST_CASE("device spec: one that matches nothing lists what there is") {
   const auto queue = tests::require_device_queue();
   if (!queue) {

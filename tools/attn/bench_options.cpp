@@ -58,7 +58,8 @@ void declare_bench_options(cli::ToolApp& app, BenchOptions& o) {
       ->group(shape);
   const char* const run = "Run";
   app.add_text("--device", o.device, "SPEC",
-               "auto, host, P:D, an index or a part of the name; see attn-run --list-devices")
+               "auto, host, P:D, an index or a part of the device's or the platform's name;\n"
+               "see attn-run --list-devices")
       ->group(run);
   app.add_choice<std::string>("--kernel", o.kernel,
                               {{"auto", "auto"}, {"naive", "naive"}, {"tiled", "tiled"}},

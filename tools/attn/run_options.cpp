@@ -168,7 +168,7 @@ void declare_outputs(cli::ToolApp& app, RunOptions& o) {
   const char* const device = "Device";
   app.add_text("--device", o.device, "SPEC",
                "auto (GPU, else CPU by OpenCL, else host), host, P:D, an index or a\n"
-               "part of the name; see --list-devices")
+               "part of the device's or the platform's name; see --list-devices")
       ->group(device);
   app.add_choice<std::string>(
          "--kernel", o.kernel,
