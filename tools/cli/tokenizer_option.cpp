@@ -31,8 +31,10 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
   app.add_text("--pattern-regex", option.file.pattern_regex, "RE",
                "Any other split pattern for such a file")
       ->group("Tokenizer");
-  app.add_text("--specials", option.file.specials_path, "FILE",
-               "JSON object of special tokens and ids for such a file")
+  app.add_text(
+         "--specials", option.file.specials_path, "FILE",
+         "JSON object of special tokens and ids for such a file, in place of those of NAME; {} for "
+         "none")
       ->group("Tokenizer");
 }
 
