@@ -2,6 +2,7 @@
 #include "base/json_file.h"
 
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -10,7 +11,7 @@ namespace netcl::base {
 
 namespace {
 
-constexpr int kMaxDepth = 512;
+constexpr size_t kMaxDepth = 512;
 
 // nlohmann's messages read "[json.exception.parse_error.101] parse error at line 1, column 2:
 // syntax error while ...": the part after the second colon says what is wrong.
@@ -25,6 +26,91 @@ std::string reason(const std::string& what) {
   const std::string shown = quote(text, 160);
   return shown.substr(1, shown.rfind('\'') - 1);
 }
+
+// Makes the value of nlohmann's events. Their own maker with a callback goes through all elements
+// of an array or object whenever one of them ends, and their ordered objects through all keys when
+// one is added: both are quadratic.
+class TreeBuilder : public nlohmann::json_sax<Json> {
+ public:
+  explicit TreeBuilder(std::string_view where) : where_(where) {}
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return true; }  // only binary formats have it
+
+  bool start_object(std::size_t) override {
+    open(Json::object());
+    keys_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    open_.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    open(Json::array());
+    return true;
+  }
+  bool end_array() override {
+    open_.pop_back();
+    return true;
+  }
+
+  bool key(string_t& name) override {
+    if (!keys_.back().insert(name).second) {
+      throw FormatError(std::string(where_) + ": duplicate JSON key " + quote(name));
+    }
+    key_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t byte, const std::string&, const Json::exception& error) override {
+    throw FormatError(at_byte(where_, byte == 0 ? 0 : byte - 1) +
+                      ": not valid JSON: " + reason(error.what()));
+  }
+
+ private:
+  template <typename Value>
+  bool add(Value&& value) {
+    place(Json(std::forward<Value>(value)));
+    return true;
+  }
+
+  void open(Json container) {
+    if (open_.size() >= kMaxDepth) {
+      throw FormatError(std::string(where_) + ": JSON nested deeper than " +
+                        std::to_string(kMaxDepth) + " levels");
+    }
+    open_.push_back(&place(std::move(container)));
+  }
+
+  Json& place(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return root_;
+    }
+    Json& parent = *open_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return parent.back();
+    }
+    Json::object_t::Container& fields = parent.get_ref<Json::object_t&>();
+    return fields.emplace_back(std::move(key_), std::move(value)).second;
+  }
+
+  std::string_view where_;
+  Json root_;
+  std::vector<Json*> open_;  // a container never moves while one in it is open
+  std::vector<std::unordered_set<std::string>> keys_;  // of the open objects
+  std::string key_;
+};
 
 [[noreturn]] void wrong_type(std::string_view key, std::string_view where, const Json& value,
                              std::string_view wanted) {
@@ -43,34 +129,13 @@ Json parse_json(std::string_view text, std::string_view where) {
     // The parser would take it for the end of the text.
     throw FormatError(at_byte(where, nul) + ": not valid JSON: NUL byte");
   }
-  std::vector<std::unordered_set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-      if (depth >= kMaxDepth) {
-        throw FormatError(std::string(where) + ": JSON nested deeper than " +
-                          std::to_string(kMaxDepth) + " levels");
-      }
-      if (event == Json::parse_event_t::object_start) {
-        keys.emplace_back();
-      }
-    } else if (event == Json::parse_event_t::key) {
-      if (!keys.back().insert(parsed.get_ref<const std::string&>()).second) {
-        throw FormatError(std::string(where) + ": duplicate JSON key " +
-                          quote(parsed.get_ref<const std::string&>()));
-      }
-    } else if (event == Json::parse_event_t::object_end) {
-      keys.pop_back();
-    }
-    return true;
-  };
+  TreeBuilder builder(where);
   try {
-    return Json::parse(text.begin(), text.end(), watch);
-  } catch (const Json::parse_error& error) {
-    throw FormatError(at_byte(where, error.byte == 0 ? 0 : error.byte - 1) +
-                      ": not valid JSON: " + reason(error.what()));
+    Json::sax_parse(text.begin(), text.end(), &builder);
   } catch (const Json::exception& error) {
     throw FormatError(std::string(where) + ": not valid JSON: " + reason(error.what()));
   }
+  return builder.take();
 }
 
 std::string to_text(const Json& value, int indent) {

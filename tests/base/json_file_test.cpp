@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_file.h"
 
+#include <chrono>
+#include <string>
+
 #include "base/error.h"
 #include "support/catch.h"
 
@@ -64,4 +67,19 @@ TEST_CASE("json: a message is one short line whatever the input holds") {
     CHECK(message.size() < 300);
     CHECK(message.find_first_of("\n\x1B") == std::string::npos);
   }
+}
+
+TEST_CASE("json: many elements or keys take no quadratic time") {
+  constexpr size_t kCount = 200'000;
+  std::string rows = "[";
+  std::string fields = "{";
+  for (size_t i = 0; i < kCount; ++i) {
+    rows += i == 0 ? "{\"a\":[]}" : ",{\"a\":[]}";
+    fields += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(parse_json(rows + "]", "f").size() == kCount);
+  CHECK(parse_json(fields + "}", "f").size() == kCount);
+  // Quadratic it takes a minute.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }

@@ -148,14 +148,13 @@ TEST_CASE("hf json: nesting up to 512 levels") {
   for (const size_t depth : {1U, 511U, 512U, 513U, 514U, 515U, 100'000U}) {
     CAPTURE(depth);
     for (const auto& [open, close] : {std::array{"[", "]"}, std::array{"{\"a\":", "}"}}) {
-      std::string text = "0";
+      std::string text;
       std::string ends;
-      std::string begins;
       for (size_t i = 0; i < depth; ++i) {
-        begins += open;
+        text += open;
         ends += close;
       }
-      text = begins + text + ends;
+      text += "0" + ends;
       if (depth <= 512) {
         CHECK(same(parse_hf_json(text, "f").tree, parse_json(text, "f")));
       } else {
