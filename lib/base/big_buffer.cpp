@@ -14,52 +14,50 @@ namespace {
 
 constexpr size_t kHugePage = size_t{1} << 21;
 
-// Bytes mapped for `size`: one huge page more than it takes, so that it can begin at a border.
+// Bytes that a mapping for `size` takes: whole pages, huge ones where there is enough for one.
 size_t mapped_bytes(size_t size) {
-  return size < kHugePage ? size : size + kHugePage;
+  const size_t page = size < kLeastHugeBytes ? 4096 : kHugePage;
+  return (size + page - 1) / page * page;
 }
 
-size_t whole_pages(size_t size) {
-  constexpr size_t kPage = 4096;
-  return (size + kPage - 1) / kPage * kPage;
-}
-
-void* aligned(void* mapped, size_t size) {
-  if (size < kHugePage) {
-    return mapped;
-  }
-  const auto address = reinterpret_cast<uintptr_t>(mapped);
-  return static_cast<char*>(mapped) + (kHugePage - address % kHugePage) % kHugePage;
-}
-
-// A mapping of `size` bytes at a border of huge pages. What lies before the border and behind the
-// end is never touched and costs addresses only; it is given back at once.
-void* map_aligned(size_t size) {
-  const size_t total = mapped_bytes(size);
-  void* mapped = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
+void* map(size_t bytes) {
+  void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw std::bad_alloc();
   }
-  if (size < kHugePage) {
-    return mapped;
-  }
-  void* data = aligned(mapped, size);
-  const size_t before = static_cast<size_t>(static_cast<char*>(data) - static_cast<char*>(mapped));
-  const size_t kept = whole_pages(size);
-  if (before > 0) {
-    ::munmap(mapped, before);
-  }
-  if (before + kept < total) {
-    ::munmap(static_cast<char*>(data) + kept, total - before - kept);
-  }
-  ::madvise(data, size, MADV_HUGEPAGE);  // a wish; without it everything works the same
-  return data;
+  return mapped;
 }
 
 }  // namespace
 
-BigBuffer::BigBuffer(size_t size) : data_(size == 0 ? nullptr : map_aligned(size)), size_(size) {}
+// Huge pages begin at a border, so one more is mapped; what lies before the border and behind the
+// end is given back at once.
+void* map_zeros(size_t size) {
+  const size_t bytes = mapped_bytes(size);
+  if (bytes < size) {
+    throw std::bad_alloc();
+  }
+  if (size < kLeastHugeBytes) {
+    return map(bytes);
+  }
+  char* const mapped = static_cast<char*>(map(bytes + kHugePage));
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(mapped) % kHugePage) % kHugePage;
+  if (before > 0) {
+    ::munmap(mapped, before);
+  }
+  if (before < kHugePage) {
+    ::munmap(mapped + before + bytes, kHugePage - before);
+  }
+  ::madvise(mapped + before, bytes, MADV_HUGEPAGE);  // a wish; without it all works the same
+  return mapped + before;
+}
+
+void unmap_zeros(void* data, size_t size) {
+  ::munmap(data, mapped_bytes(size));
+}
+
+BigBuffer::BigBuffer(size_t size) : data_(size == 0 ? nullptr : map_zeros(size)), size_(size) {}
 
 void BigBuffer::grow(size_t size) {
   NETCL_CHECK(size >= size_);
@@ -68,14 +66,15 @@ void BigBuffer::grow(size_t size) {
     return;
   }
   // The old pages take the place of the first ones of the new mapping.
-  void* place = map_aligned(size);
-  const size_t old_bytes = whole_pages(size_);
-  if (::mremap(data_, old_bytes, old_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED) {
-    ::munmap(place, size);
+  void* place = map_zeros(size);
+  const size_t old_bytes = mapped_bytes(size_);
+  if (old_bytes > mapped_bytes(size) ||
+      ::mremap(data_, old_bytes, old_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED) {
+    unmap_zeros(place, size);
     throw std::bad_alloc();
   }
-  if (size >= kHugePage) {
-    ::madvise(place, size, MADV_HUGEPAGE);
+  if (size >= kLeastHugeBytes) {
+    ::madvise(place, mapped_bytes(size), MADV_HUGEPAGE);
   }
   data_ = place;
   size_ = size;
@@ -92,7 +91,7 @@ void advise_huge_pages(void* memory, size_t size) {
 
 BigBuffer::~BigBuffer() {
   if (data_ != nullptr) {
-    ::munmap(data_, size_);
+    unmap_zeros(data_, size_);
   }
 }
 

@@ -5,9 +5,18 @@
 #define NETCL_BASE_BIG_BUFFER_H_
 
 #include <cstddef>
+#include <new>
 #include <utility>
+#include <vector>
 
 namespace netcl::base {
+
+// `size` zero bytes, aligned to at least 4096; from kLeastHugeBytes on they lie in whole huge
+// pages. Throws std::bad_alloc when the system has none left. Pages take memory when they are first
+// touched; a huge page is worth it from a quarter of it on.
+inline constexpr size_t kLeastHugeBytes = size_t{1} << 19;
+void* map_zeros(size_t size);
+void unmap_zeros(void* data, size_t size);
 
 // Owns `size` zero bytes, aligned to at least 4096. Throws std::bad_alloc when the system has none
 // left. Pages take memory when they are first touched.
@@ -34,6 +43,33 @@ class BigBuffer {
   void* data_ = nullptr;
   size_t size_ = 0;
 };
+
+// Memory of containers: large ones have huge pages, since touching fresh memory in small ones takes
+// as long as filling it.
+template <typename T>
+struct BigAllocator {
+  using value_type = T;
+  BigAllocator() = default;
+  template <typename U>
+  BigAllocator(const BigAllocator<U>&) {}  // NOLINT(google-explicit-constructor)
+
+  T* allocate(size_t count) {
+    const size_t size = count * sizeof(T);
+    return static_cast<T*>(size < kLeastHugeBytes ? ::operator new(size) : map_zeros(size));
+  }
+  void deallocate(T* data, size_t count) {
+    const size_t size = count * sizeof(T);
+    if (size < kLeastHugeBytes) {
+      ::operator delete(data);
+    } else {
+      unmap_zeros(data, size);
+    }
+  }
+  friend bool operator==(BigAllocator, BigAllocator) { return true; }
+};
+
+template <typename T>
+using BigVector = std::vector<T, BigAllocator<T>>;
 
 // Asks for huge pages under memory that is not touched yet, for results that are long; a wish.
 void advise_huge_pages(void* memory, size_t size);

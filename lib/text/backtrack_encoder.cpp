@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = TokenSplit::kNone;
 
-std::vector<bool> reachable_tokens(const std::vector<TokenSplit>& splits) {
+std::vector<bool> reachable_tokens(const TokenSplits& splits) {
   std::vector<bool> reachable(splits.size());
   for (size_t id = 0; id < splits.size(); ++id) {
     reachable[id] = splits[id].reachable;
@@ -22,7 +22,7 @@ std::vector<bool> reachable_tokens(const std::vector<TokenSplit>& splits) {
 }  // namespace
 
 BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
-                                   std::vector<TokenSplit> splits)
+                                   TokenSplits splits)
     : ranks_(ranks),
       splits_(std::move(splits)),
       trie_(vocabulary, reachable_tokens(splits_)),
@@ -31,8 +31,7 @@ BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable
 // Goes back in time: the part that was made last is taken apart first. While x ends the left token
 // and y begins the right one, they would have been joined if their pair came before the merge that
 // has just been undone; of two equal pairs the left one is merged first.
-bool stay_apart(const PairTable& ranks, const std::vector<TokenSplit>& splits, uint32_t left,
-                uint32_t right) {
+bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left, uint32_t right) {
   uint64_t limit = UINT64_MAX;  // a pair of a lower rank than this joins the two
   uint32_t x = left, y = right;
   for (;;) {

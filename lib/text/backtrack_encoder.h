@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/big_buffer.h"
 #include "text/pair_table.h"
 #include "text/token_trie.h"
 #include "text/vocabulary.h"
@@ -37,10 +38,11 @@ struct TokenSplit {
   bool reachable = false;  // a byte, or made by merging
 };
 
+using TokenSplits = base::BigVector<TokenSplit>;  // by id
+
 // Whether BPE leaves the tokens `left` and `right` side by side, both of which merging makes.
 // `splits` by id; a few look-ups.
-bool stay_apart(const PairTable& ranks, const std::vector<TokenSplit>& splits, uint32_t left,
-                uint32_t right);
+bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left, uint32_t right);
 
 // Immutable; encode() is safe from several threads. Refers to the ranks, which must outlive
 // it.
@@ -48,8 +50,7 @@ class BacktrackEncoder {
  public:
   // splits[id] of every id below the vocabulary's limit. Builds a trie of the tokens: some 100 ns a
   // token.
-  BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
-                   std::vector<TokenSplit> splits);
+  BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks, TokenSplits splits);
 
   // Working memory, reused from piece to piece.
   struct Scratch {
@@ -72,7 +73,7 @@ class BacktrackEncoder {
   void lay_tokens_plain(std::string_view piece, Scratch& scratch) const;
 
   const PairTable& ranks_;
-  std::vector<TokenSplit> splits_;
+  TokenSplits splits_;
   TokenTrie trie_;
   bool has_popcnt_;
 };

@@ -151,7 +151,7 @@ size_t BpeEncoder::merge_by_scan(std::string_view piece, uint32_t* ids, LastMerg
 // backtracking rests on. It can only be made where its bytes are, so pieces without them are safe.
 const BpeEncoder::Backtracking& BpeEncoder::backtracking() const {
   std::call_once(backtracking_made_, [this] {
-    std::vector<TokenSplit> splits = has_splits_ ? splits_ : make_splits();
+    TokenSplits splits = has_splits_ ? splits_ : make_splits();
     const auto comes_after = [&](const TokenSplit& split, uint32_t part) {
       return splits[part].left == TokenSplit::kNone || splits[part].rank < split.rank;
     };

@@ -19,7 +19,8 @@
 //
 // The same holds for a merge list: where several merges of it make one token, as in lists that were
 // made from ranks, only the one that its own bytes end in is ever done, and the others are left
-// out. A list in the order of the ids that it makes then needs no ranks beside these ids.
+// out (merge_selection.h). A list in the order of the ids that it makes then needs no ranks beside
+// these ids.
 #ifndef NETCL_TEXT_BPE_ENCODER_H_
 #define NETCL_TEXT_BPE_ENCODER_H_
 
@@ -52,6 +53,7 @@ struct Merge {
   uint32_t result = 0;
   friend bool operator==(const Merge&, const Merge&) = default;
 };
+using Merges = base::BigVector<Merge>;
 
 // Working memory of encode(), reused from piece to piece; one per thread.
 struct EncodeScratch {
@@ -72,7 +74,7 @@ class BpeEncoder {
   // The vocabulary must hold every single byte that encode() is given. `merges` is read under
   // kMergeList only; its ids must be tokens whose bytes join (std::logic_error for a breach:
   // callers check their input).
-  BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, const std::vector<Merge>& merges,
+  BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, std::span<const Merge> merges,
              bool ignore_merges);
 
   // Appends the ids of `piece`. At most 4 GiB - 2 bytes (the caller checks).
@@ -100,7 +102,7 @@ class BpeEncoder {
   }
   // What the constructor needs (bpe_encoder_tables.cpp).
   bool add_proper_pairs();
-  bool add_listed_pairs(const std::vector<Merge>& merges, bool rank_is_result);
+  bool add_listed_pairs(std::span<const Merge> merges, bool rank_is_result);
   void add_all_pairs();
   void add_pair(const Merge& merge, uint32_t rank, bool is_split);
   void start_splits();
@@ -123,7 +125,7 @@ class BpeEncoder {
   size_t merge(std::string_view piece, uint32_t* ids) const;
   void merge_by_heap(std::string_view piece, EncodeScratch& scratch, std::vector<uint32_t>& ids,
                      LastMerge* last = nullptr) const;
-  std::vector<TokenSplit> make_splits() const;
+  TokenSplits make_splits() const;
   struct Backtracking {
     BacktrackEncoder encoder;
     SubstringSet out_of_order;  // tokens that it cannot make: pieces that hold one are merged
@@ -140,7 +142,7 @@ class BpeEncoder {
   PairTable ranks_;
   std::vector<uint32_t> first_ranks_;  // of every two bytes: the first look-ups of every piece
   // By id; without has_splits_ only what is known of them, see make_splits().
-  std::vector<TokenSplit> splits_;
+  TokenSplits splits_;
   std::vector<uint32_t> results_;  // by rank; empty where the rank is the result
   mutable std::once_flag backtracking_made_;
   mutable std::atomic<const Backtracking*> backtracking_ready_ = nullptr;

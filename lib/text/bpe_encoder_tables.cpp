@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/bpe_encoder.h"
+#include "text/merge_selection.h"
 
 namespace netcl::text {
 
@@ -13,41 +14,10 @@ constexpr uint32_t kSeveral = TokenSplit::kNone - 1;
 
 constexpr uint32_t kNoRank = PairTable::kNone;
 
-// Merges in a row of a list that make one token.
-struct MergeGroup {
-  uint32_t first = 0;
-  uint32_t size = 0;
-};
-
-std::vector<MergeGroup> group_merges(const std::vector<Merge>& merges) {
-  std::vector<MergeGroup> groups;
-  groups.reserve(merges.size());
-  for (uint32_t i = 0; i < merges.size(); ++i) {
-    if (i == 0 || merges[i].result != merges[i - 1].result) {
-      groups.push_back({i, 0});
-    }
-    ++groups.back().size;
-  }
-  return groups;
-}
-
-bool each_token_once(const std::vector<Merge>& merges, const std::vector<MergeGroup>& groups,
-                     size_t id_limit) {
-  std::vector<bool> made(id_limit);
-  for (const MergeGroup& group : groups) {
-    const uint32_t token = merges[group.first].result;
-    if (made[token]) {
-      return false;
-    }
-    made[token] = true;
-  }
-  return true;
-}
-
 }  // namespace
 
-BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule,
-                       const std::vector<Merge>& merges, bool ignore_merges)
+BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, std::span<const Merge> merges,
+                       bool ignore_merges)
     : vocabulary_(&vocabulary),
       whole_piece_first_(ignore_merges || rule == MergeRule::kByteRanks),
       short_merge_(short_merge(base::cpu_level())),
@@ -159,14 +129,9 @@ void BpeEncoder::add_pair(const Merge& merge, uint32_t rank, bool is_split) {
 
 // A rank is the place in the list or, with `rank_is_result`, the token made: false where that would
 // not order the merges in the same way, because a token keeps several; the table is then of no use.
-//
-// Where merges in a row make one token, the one to keep is that of two tokens that the merges
-// before it make and leave side by side. That holds until a merge comes before one that makes a
-// part of it; from there on all merges are kept. So they are where a token is made in several
-// places: of two equal merges the later one counts.
-bool BpeEncoder::add_listed_pairs(const std::vector<Merge>& merges, bool rank_is_result) {
-  const std::vector<MergeGroup> groups = group_merges(merges);
-  ranks_ = PairTable(groups.size());
+bool BpeEncoder::add_listed_pairs(std::span<const Merge> merges, bool rank_is_result) {
+  const size_t runs = count_runs(merges);
+  ranks_ = PairTable(runs);
   start_splits();
   results_.clear();
   if (!rank_is_result) {
@@ -176,41 +141,25 @@ bool BpeEncoder::add_listed_pairs(const std::vector<Merge>& merges, bool rank_is
     }
     results_.push_back(0);  // never empty, so that result() knows
   }
-  std::vector<bool> passed(vocabulary_->id_limit());  // tokens whose merges have come
-  has_splits_ = groups.size() < merges.size() && each_token_once(merges, groups, passed.size());
-  const auto is_later = [&](uint32_t part) {
-    return !passed[part] && vocabulary_->bytes(part).size() > 1;
-  };
-  constexpr size_t kAhead = 16;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    if (i + kAhead < groups.size()) {
-      const Merge& merge = merges[groups[i + kAhead].first];
-      ranks_.prefetch(merge.left, merge.right);
-    }
-    const uint32_t first = groups[i].first;
-    const uint32_t end = first + groups[i].size;
-    const auto rank_of = [&](uint32_t place) {
-      return rank_is_result ? merges[place].result : place;
+  if (runs < merges.size()) {
+    EncodeScratch scratch;
+    const MergeSelection::MergeBytes merge_bytes = [&](std::string_view bytes) {
+      std::vector<uint32_t> ids;
+      merge_by_heap(bytes, scratch, ids);
+      return ids;
     };
-    uint32_t kept = end;
-    for (uint32_t place = end; has_splits_ && kept == end && place-- > first;) {
-      const auto& [left, right, result] = merges[place];
-      has_splits_ = !is_later(left) && !is_later(right);
-      if (has_splits_ && splits_[left].reachable && splits_[right].reachable &&
-          stay_apart(ranks_, splits_, left, right)) {
-        kept = place;
-      }
+    MergeSelection selection(*vocabulary_, merges, rank_is_result, merge_bytes, ranks_, splits_);
+    has_splits_ = selection.run();
+    if (has_splits_ || rank_is_result) {
+      return has_splits_;
     }
-    if (kept != end) {
-      add_pair(merges[kept], rank_of(kept), true);
+  }
+  constexpr size_t kAhead = 16;
+  for (uint32_t place = 0; place < merges.size(); ++place) {
+    if (place + kAhead < merges.size()) {
+      ranks_.prefetch(merges[place + kAhead].left, merges[place + kAhead].right);
     }
-    for (uint32_t place = first; !has_splits_ && place < end; ++place) {
-      add_pair(merges[place], rank_of(place), false);
-    }
-    if (!has_splits_ && rank_is_result && end - first > 1) {
-      return false;
-    }
-    passed[merges[first].result] = true;
+    add_pair(merges[place], rank_is_result ? merges[place].result : place, false);
   }
   return true;
 }
@@ -250,21 +199,20 @@ void BpeEncoder::add_all_pairs() {
 }
 
 void BpeEncoder::set_first_ranks() {
-  for (uint32_t index = 0; index < first_ranks_.size(); ++index) {
-    const char bytes[2] = {static_cast<char>(index & 0xFF), static_cast<char>(index >> 8)};
-    const uint32_t left = byte_ids_[static_cast<uint8_t>(bytes[0])];
-    const uint32_t right = byte_ids_[static_cast<uint8_t>(bytes[1])];
-    first_ranks_[first_rank_index(bytes)] = left == Vocabulary::kNone || right == Vocabulary::kNone
-                                                ? kNoRank
-                                                : ranks_.find(left, right);
+  for (uint32_t id = 0; id < vocabulary_->id_limit(); ++id) {
+    const std::string_view bytes = vocabulary_->bytes(id);
+    if (bytes.size() == 2) {
+      first_ranks_[first_rank_index(bytes.data())] = ranks_.find(
+          byte_ids_[static_cast<uint8_t>(bytes[0])], byte_ids_[static_cast<uint8_t>(bytes[1])]);
+    }
   }
 }
 
 // Of every token, by merging its bytes. What made a token last is known where only one merge makes
 // it.
-std::vector<TokenSplit> BpeEncoder::make_splits() const {
+TokenSplits BpeEncoder::make_splits() const {
   constexpr size_t kBatch = 64;
-  std::vector<TokenSplit> splits = splits_;
+  TokenSplits splits = splits_;
   if (splits.empty()) {  // all pairs of byte ranks
     splits.assign(vocabulary_->id_limit(), {0, kSeveral, 0, false});
   }

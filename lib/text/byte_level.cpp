@@ -2,6 +2,9 @@
 #include "text/byte_level.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "text/byte_hash.h"
 
 namespace netcl::text {
 
@@ -41,6 +44,19 @@ constexpr Tables make_tables() {
 
 constexpr Tables kTables = make_tables();
 
+constexpr std::string_view kSpace = "\xC4\xA0";  // U+0120
+
+// Whether all of the first `size` bytes of the word are 0x21 to 0x7E; behind them are zeros.
+bool stand_for_themselves(uint64_t word, size_t size) {
+  constexpr uint64_t kOnes = 0x0101010101010101U;
+  constexpr uint64_t kHighBits = 0x80 * kOnes;
+  const uint64_t ascii = word & ~kHighBits;
+  const uint64_t at_least_21 = ascii + (0x80 - 0x21) * kOnes;
+  const uint64_t above_7e = ascii + (0x80 - 0x7F) * kOnes;
+  const uint64_t good = at_least_21 & ~above_7e & ~word & kHighBits;
+  return good == kHighBits >> (8 * (sizeof word - size));
+}
+
 }  // namespace
 
 uint32_t byte_to_code_point(uint8_t byte) {
@@ -67,7 +83,7 @@ std::string to_printable(std::string_view bytes) {
 }
 
 std::optional<std::string> from_printable(std::string_view printable) {
-  std::string bytes(printable.size(), '\0');
+  std::string bytes(printable.size() + kPrintableRoom, '\0');
   const char* end = from_printable(printable, bytes.data());
   if (end == nullptr) {
     return std::nullopt;
@@ -77,17 +93,35 @@ std::optional<std::string> from_printable(std::string_view printable) {
 }
 
 char* from_printable(std::string_view printable, char* out) {
-  for (size_t at = 0; at < printable.size(); ++at) {
-    uint32_t code_point = static_cast<uint8_t>(printable[at]);
-    if (code_point >= 0x80) {
-      // Every stand-in below U+0800 is two bytes long; anything else stands for no byte.
-      if (code_point < 0xC2 || code_point > 0xDF || at + 1 == printable.size() ||
-          (static_cast<uint8_t>(printable[at + 1]) & 0xC0) != 0x80) {
+  const char* at = printable.data();
+  const char* const end = at + printable.size();
+  // Most tokens are a space or none and then up to eight characters that stand for themselves.
+  const bool has_space = printable.starts_with(kSpace);
+  *out = ' ';
+  out += has_space ? 1 : 0;
+  at += has_space ? kSpace.size() : 0;
+  if (const auto size = static_cast<size_t>(end - at); size - 1 < sizeof(uint64_t)) {
+    const uint64_t word = ShortWords::of(at, size).low;
+    if (stand_for_themselves(word, size)) {
+      std::memcpy(out, &word, sizeof word);
+      return out + size;
+    }
+  }
+  while (at != end) {
+    const auto first = static_cast<uint8_t>(*at++);
+    if (first < 0x80) {
+      if (!kTables.used[first]) {
         return nullptr;
       }
-      ++at;
-      code_point = ((code_point & 0x1F) << 6) | (static_cast<uint8_t>(printable[at]) & 0x3F);
+      *out++ = static_cast<char>(first);
+      continue;
     }
+    // Every stand-in below U+0800 is two bytes long; anything else stands for no byte.
+    if (first < 0xC2 || first > 0xDF || at == end || (static_cast<uint8_t>(*at) & 0xC0) != 0x80) {
+      return nullptr;
+    }
+    const uint32_t code_point =
+        (uint32_t{first} & 0x1F) << 6 | (static_cast<uint8_t>(*at++) & uint32_t{0x3F});
     if (code_point >= kTables.used.size() || !kTables.used[code_point]) {
       return nullptr;
     }

@@ -6,6 +6,7 @@
 #define NETCL_TEXT_BYTE_LEVEL_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,8 +26,9 @@ std::string to_printable(std::string_view bytes);
 // Bytes that a printable form stands for; nothing when a character stands for no byte or the text
 // is not valid UTF-8.
 std::optional<std::string> from_printable(std::string_view printable);
-// The same written to `out`, which has room for as many bytes as `printable` has: their end, or
-// null.
+// The same written to `out`: their end, or null. There must be room for kPrintableRoom bytes more
+// than `printable` has.
+inline constexpr size_t kPrintableRoom = 8;
 char* from_printable(std::string_view printable, char* out);
 
 }  // namespace netcl::text

@@ -51,7 +51,7 @@ std::string decoded_token(const CharModel& model, std::string_view token) {
 }
 
 CharBpeEncoder::CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& model,
-                               const std::vector<Merge>& merges, bool ignore_merges,
+                               std::span<const Merge> merges, bool ignore_merges,
                                const std::string& where)
     : vocabulary_(&vocabulary),
       model_(&model),

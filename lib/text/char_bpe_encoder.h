@@ -51,7 +51,7 @@ class CharBpeEncoder {
   // Two merges of the same pair: the later counts. Throws FormatError, beginning with `where`, when
   // byte_fallback lacks some of the tokens for the bytes of UTF-8 but not all of them.
   CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& model,
-                 const std::vector<Merge>& merges, bool ignore_merges, const std::string& where);
+                 std::span<const Merge> merges, bool ignore_merges, const std::string& where);
 
   // Appends the ids of `piece`, well-formed UTF-8 of at most 4 GiB - 2 bytes; `spans`, unless it is
   // null, gets the bytes of the piece that each was made from. Memory: some 30 bytes a character.

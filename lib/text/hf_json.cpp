@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/hf_json.h"
 
+#include <algorithm>
 #include <new>
 #include <unordered_set>
 #include <utility>
 
 #include <simdjson.h>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
 #include "text/vocabulary.h"
 
@@ -43,15 +45,42 @@ const char* describe(dom::element value) {
   return "nothing";
 }
 
+// simdjson reads past the end of a text. The copy is in huge pages, which one of its own is not.
+simdjson::simdjson_result<dom::element> parse_padded(dom::parser& parser, std::string_view bytes) {
+  const base::BigBuffer padded(bytes.size() + simdjson::SIMDJSON_PADDING);
+  char* const text = static_cast<char*>(padded.data());
+  std::copy(bytes.begin(), bytes.end(), text);
+  return parser.parse(text, bytes.size(), false);
+}
+
+// Huge pages for what simdjson writes, where its release lets us see where that is.
+template <typename Parser>
+void advise_huge_pages(Parser& parser, size_t size) {
+  if constexpr (requires {
+                  parser.doc.allocate(size), parser.doc.tape.get(), parser.doc.string_buf.get();
+                }) {
+    if (parser.doc.allocate(size) == simdjson::SUCCESS) {
+      base::advise_huge_pages(parser.doc.tape.get(), size * sizeof(*parser.doc.tape.get()));
+      base::advise_huge_pages(parser.doc.string_buf.get(), size);
+    }
+  }
+  if constexpr (requires { parser.implementation->structural_indexes.get(); }) {
+    auto* const indexes = parser.implementation->structural_indexes.get();
+    base::advise_huge_pages(indexes, size * sizeof(*indexes));
+  }
+}
+
 // The parsed text, which simdjson keeps in the parser.
 dom::element parse(dom::parser& parser, std::string_view bytes, const std::string& where) {
-  // One level more than that, for the check of the depth with the other checks below.
+  // simdjson counts the document itself as a level and refuses the last one, and one level more is
+  // left to the check of the depth with the other checks below.
   simdjson::error_code error = parser.allocate(bytes.size(), kMaxDepth + 2);
   dom::element root;
   if (error == simdjson::SUCCESS) {
+    advise_huge_pages(parser, bytes.size());
     // Newer releases of simdjson pass over a byte order mark.
     error = bytes.starts_with("\xEF\xBB\xBF") ? simdjson::TAPE_ERROR
-                                              : parser.parse(bytes.data(), bytes.size()).get(root);
+                                              : parse_padded(parser, bytes).get(root);
   }
   if (error == simdjson::MEMALLOC) {
     throw std::bad_alloc();

@@ -3,7 +3,7 @@
 // nearly all of it, become flat lists of views, everything else a small tree. A vocab.json is such
 // a model.vocab alone. Private to the file readers.
 //
-// simdjson parses, at some 1 GB/s; what it refuses, base::parse_json() reads again to say where.
+// simdjson parses; what it refuses, base::parse_json() reads again to say where.
 #ifndef NETCL_TEXT_HF_JSON_H_
 #define NETCL_TEXT_HF_JSON_H_
 
@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "base/big_buffer.h"
 #include "base/json_file.h"
 
 namespace netcl::text {
@@ -23,8 +23,9 @@ struct HfJson {
   bool has_vocab = false;
   bool has_merges = false;
   // In the order of the file; the strings lie in `document`.
-  std::vector<std::pair<std::string_view, uint32_t>> vocab;
-  std::vector<std::pair<std::string_view, std::string_view>> merges;  // "a b" already cut in two
+  base::BigVector<std::pair<std::string_view, uint32_t>> vocab;
+  base::BigVector<std::pair<std::string_view, std::string_view>>
+      merges;  // "a b" already cut in two
   std::shared_ptr<const void> document;
 };
 

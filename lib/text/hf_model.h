@@ -25,7 +25,7 @@ std::map<uint32_t, std::string> vocabulary_keys(const TokenizerParts& parts);
 std::string vocabulary_json(const std::map<uint32_t, std::string>& keys);
 
 struct MergeList {
-  std::vector<Merge> merges;
+  Merges merges;
   bool ignore_merges = false;
 };
 

@@ -39,7 +39,7 @@ struct LearnRequest {
 
 struct LearnedMerges {
   std::vector<std::string> tokens;  // id first_byte_id + index; the 256 bytes first
-  std::vector<Merge> merges;
+  Merges merges;
   uint64_t first_count = 0;
   uint64_t last_count = 0;
   uint64_t token_count = 0;  // of all occurrences of all words, after the last merge

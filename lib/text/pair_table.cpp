@@ -29,63 +29,66 @@ void PairTable::allocate(int line_bits) {
   size_ = 0;
 }
 
-// The word of the pair, or null.
-uint32_t* PairTable::find_word(uint64_t key) const {
+PairTable::Place PairTable::place_of(uint64_t key) const {
   const size_t mask = (size_t{1} << line_bits_) - 1;
   const uint64_t stored = key << line_bits_;
   for (size_t distance = 0; distance < (size_t{1} << kDistanceBits); ++distance) {
     Line& line = lines_[((key >> (64 - line_bits_)) + distance) & mask];
     const uint32_t wanted = static_cast<uint32_t>(stored) | static_cast<uint32_t>(distance)
                                                                 << kRankBits;
-    for (size_t i = 0; i < kSlots; ++i) {
-      if (line.words[i] == 0) {
-        return nullptr;
-      }
-      if (line.tags[i] == stored >> 32 && ((line.words[i] ^ wanted) >> kRankBits) == 0) {
-        return &line.words[i];
+    const uint32_t free = equal_slots(line.words, 0);
+    uint32_t equal = equal_slots(line.tags, static_cast<uint32_t>(stored >> 32)) & ~free;
+    for (; equal != 0; equal &= equal - 1) {
+      const auto slot = static_cast<size_t>(std::countr_zero(equal));
+      if ((line.words[slot] ^ wanted) >> kRankBits == 0) {
+        return {&line.tags[slot], &line.words[slot], wanted};
       }
     }
+    if (free != 0) {
+      const auto slot = static_cast<size_t>(std::countr_zero(free));
+      return {&line.tags[slot], &line.words[slot], wanted};
+    }
   }
-  return nullptr;
+  return {};
 }
 
 uint32_t PairTable::find_slowly(uint64_t key) const {
-  const uint32_t* word = find_word(key);
-  return word == nullptr ? kNone : (*word & kRankMask) - 1;
+  const Place place = place_of(key);
+  return place.tag == nullptr || *place.word == 0 ? kNone : (*place.word & kRankMask) - 1;
 }
 
-// Of a pair that is not there. False when it would lie too far from its line.
+// Of a pair that is not there.
+void PairTable::fill(const Place& place, uint64_t key, uint32_t rank) {
+  *place.tag = static_cast<uint32_t>(key << line_bits_ >> 32);
+  *place.word = place.wanted | (rank + 1);
+  ++size_;
+}
+
+// The same; false when it would lie too far from its line.
 bool PairTable::insert(uint64_t key, uint32_t rank) {
-  const size_t mask = (size_t{1} << line_bits_) - 1;
-  const uint64_t stored = key << line_bits_;
-  for (size_t distance = 0; distance < (size_t{1} << kDistanceBits); ++distance) {
-    Line& line = lines_[((key >> (64 - line_bits_)) + distance) & mask];
-    for (size_t i = 0; i < kSlots; ++i) {
-      if (line.words[i] == 0) {
-        line.tags[i] = static_cast<uint32_t>(stored >> 32);
-        line.words[i] = static_cast<uint32_t>(stored) |
-                        static_cast<uint32_t>(distance) << kRankBits | (rank + 1);
-        ++size_;
-        return true;
-      }
-    }
+  const Place place = place_of(key);
+  if (place.tag == nullptr) {
+    return false;
   }
-  return false;
+  fill(place, key, rank);
+  return true;
 }
 
 void PairTable::set(uint32_t left, uint32_t right, uint32_t rank) {
   NETCL_CHECK(left < kNoId && right < kNoId && rank < kRankMask);
   const uint64_t key = scramble(left, right);
-  if (uint32_t* word = find_word(key)) {
-    *word = (*word & ~kRankMask) | (rank + 1);
+  const Place place = place_of(key);
+  if (place.tag != nullptr && *place.word != 0) {
+    *place.word = place.wanted | (rank + 1);
     return;
   }
-  if (size_ >= kMeanSlots << line_bits_) {
-    grow();
+  if (place.tag != nullptr && size_ < kMeanSlots << line_bits_) {
+    fill(place, key, rank);
+    return;
   }
-  while (!insert(key, rank)) {
+  do {
     grow();
-  }
+  } while (!insert(key, rank));
 }
 
 void PairTable::grow() {

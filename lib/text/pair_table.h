@@ -34,7 +34,7 @@ class PairTable {
     const uint64_t key = scramble(left, right);
     const Line& line = lines_[key >> (64 - line_bits_)];
     const uint64_t stored = key << line_bits_;
-    const uint32_t equal = equal_tags(line, static_cast<uint32_t>(stored >> 32));
+    const uint32_t equal = equal_slots(line.tags, static_cast<uint32_t>(stored >> 32));
     // By arithmetic: a branch on `equal` would often go wrong, and only after the line has come.
     const uint32_t hit = uint32_t{0} - static_cast<uint32_t>(equal != 0);
     const uint32_t word = line.words[std::countr_zero(equal | 1U << (kSlots - 1))];
@@ -76,28 +76,36 @@ class PairTable {
     return (uint64_t{left} << 40 | uint64_t{right} << 16) * 0x9E3779B97F4A7C15U;
   }
 
-  // One bit a slot.
-  __attribute__((always_inline)) static uint32_t equal_tags(const Line& line, uint32_t tag) {
+  // Which of the tags or the words of a line equal `wanted`, one bit a slot.
+  __attribute__((always_inline)) static uint32_t equal_slots(const uint32_t* slots,
+                                                             uint32_t wanted) {
 #if defined(__SSE2__)
-    const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
-    const auto* tags = reinterpret_cast<const __m128i*>(line.tags);
-    const __m128i low = _mm_cmpeq_epi32(_mm_load_si128(tags), wanted);
-    const __m128i high = _mm_cmpeq_epi32(_mm_load_si128(tags + 1), wanted);
+    const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
+    const auto* four = reinterpret_cast<const __m128i*>(slots);
+    const __m128i low = _mm_cmpeq_epi32(_mm_load_si128(four), all);
+    const __m128i high = _mm_cmpeq_epi32(_mm_load_si128(four + 1), all);
     return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(low)) |
                                  _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 #else
     uint32_t equal = 0;
     for (size_t i = 0; i < kSlots; ++i) {
-      equal |= static_cast<uint32_t>(line.tags[i] == tag) << i;
+      equal |= static_cast<uint32_t>(slots[i] == wanted) << i;
     }
     return equal;
 #endif
   }
 
-  uint32_t find_slowly(uint64_t key) const;
-  uint32_t* find_word(uint64_t key) const;
-  void allocate(int line_bits);
+  // The slot of a pair, or the free one that it would take.
+  struct Place {
+    uint32_t* tag = nullptr;   // null: it would lie too far from its line
+    uint32_t* word = nullptr;  // 0: free
+    uint32_t wanted = 0;       // the word, but for the rank
+  };
+  Place place_of(uint64_t key) const;
   bool insert(uint64_t key, uint32_t rank);
+  void fill(const Place& place, uint64_t key, uint32_t rank);
+  uint32_t find_slowly(uint64_t key) const;
+  void allocate(int line_bits);
   void grow();
 
   base::BigBuffer memory_;

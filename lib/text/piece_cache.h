@@ -45,27 +45,9 @@ struct ShortKey {
   }
   // The first `size` bytes of 16 that may be read.
   static ShortKey of_readable(const char* bytes, size_t size) {
-    ShortKey key;
-    std::memcpy(&key.low, bytes, sizeof key.low);
-    std::memcpy(&key.high, bytes + sizeof key.low, sizeof key.high);
-    const Mask& mask = kMasks[size];
-    key.low &= mask.low;
-    key.high = (key.high & mask.high) | uint64_t{size} << 56;
-    return key;
+    const ShortWords words = ShortWords::of_readable(bytes, size);
+    return {words.low, words.high | uint64_t{size} << 56};
   }
-
-  // Bytes that are part of a piece, by its size.
-  struct Mask {
-    uint64_t low, high;
-  };
-  static constexpr std::array<Mask, kLongest + 1> kMasks = [] {
-    std::array<Mask, kLongest + 1> masks{};
-    for (size_t size = 1; size <= kLongest; ++size) {
-      masks[size].low = size < 8 ? (uint64_t{1} << (8 * size)) - 1 : ~uint64_t{0};
-      masks[size].high = size < 8 ? 0 : (uint64_t{1} << (8 * (size - 8))) - 1;
-    }
-    return masks;
-  }();
 
   uint64_t hash() const { return mix(low ^ 0x9E3779B97F4A7C15U, high ^ 0xD1B54A32D192ED03U); }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
 #include "text/byte_level.h"
 
@@ -21,9 +22,9 @@ PrintableVocabulary::PrintableVocabulary(std::span<const Token> tokens, Tokenize
     byte_count += printable.size();
     limit = std::max(limit, id + 1);
   }
-  std::vector<char> bytes(byte_count);
+  base::BigVector<char> bytes(byte_count + kPrintableRoom);
   char* end = bytes.data();
-  std::vector<VocabularyEntry> entries;
+  base::BigVector<VocabularyEntry> entries;
   entries.reserve(tokens.size());
   has_id_.resize(limit);
   const auto refuse_second = [&](std::string_view printable) {
@@ -73,54 +74,80 @@ std::optional<uint32_t> PrintableVocabulary::find(std::string_view printable) co
   return found == decode_only_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Some merges at a time, so that what all their look-ups will read is fetched together.
+// Some merges at a time, so that what all their look-ups will read is fetched together. Most lists
+// are in the order of the ids that they make, so what a merge makes is tried before it is looked
+// up.
 void PrintableVocabulary::add_merges(std::span<const Pair> merges,
                                      const std::function<std::string(size_t)>& place_of,
                                      const std::string& name) const {
   constexpr size_t kBatch = 32;
   struct Lookup {
     std::string_view bytes;
-    uint64_t hash;
+    uint64_t hash = 0;
+    uint32_t id = Vocabulary::kNone;  // where it is known already
   };
   std::array<std::array<Lookup, 3>, kBatch> lookups;  // left, right, joined
   std::vector<char> buffer;
   const Vocabulary& vocabulary = parts_.vocabulary;
+  uint32_t next = 0;  // what the merge before made
+  parts_.merges_join = parts_.merges.empty();
   parts_.merges.reserve(merges.size());
   for (size_t first = 0; first < merges.size(); first += kBatch) {
     const std::span<const Pair> batch =
         merges.subspan(first, std::min(kBatch, merges.size() - first));
-    size_t byte_count = 0;
+    size_t byte_count = ShortWords::kLongest;  // read or written behind the last
     for (const auto& [left, right] : batch) {
       byte_count += left.size() + right.size();
     }
     buffer.resize(std::max(buffer.size(), byte_count));
+    // A loop of its own: a word read right after its bytes were written would wait for them.
     char* end = buffer.data();
     for (size_t i = 0; i < batch.size(); ++i) {
+      auto& [left, right, joined] = lookups[i];
       char* const begin = end;
-      char* const middle = to_bytes(batch[i].first, begin);
+      char* middle = to_bytes(batch[i].first, begin);
       end = middle == nullptr ? nullptr : to_bytes(batch[i].second, middle);
-      if (end == nullptr) {
-        lookups[i] = {};  // looked up by find_merge()
-        end = begin;
-        continue;
+      if (end == nullptr) {  // no bytes are no token: require_tokens() looks it up
+        middle = end = begin;
       }
-      const std::string_view joined(begin, static_cast<size_t>(end - begin));
-      const auto left_size = static_cast<size_t>(middle - begin);
-      const std::string_view parts[] = {joined.substr(0, left_size), joined.substr(left_size),
-                                        joined};
-      for (size_t part = 0; part < 3; ++part) {
-        lookups[i][part] = {parts[part], hash_bytes(parts[part])};
-        vocabulary.prefetch(lookups[i][part].hash);
+      left.bytes = {begin, static_cast<size_t>(middle - begin)};
+      right.bytes = {middle, static_cast<size_t>(end - middle)};
+      joined.bytes = {begin, static_cast<size_t>(end - begin)};
+    }
+    for (size_t i = 0; i < batch.size(); ++i) {
+      auto& [left, right, joined] = lookups[i];
+      const auto prepare = [&](Lookup& lookup) {
+        lookup.id = Vocabulary::kNone;
+        lookup.hash = hash_readable(lookup.bytes);
+        vocabulary.prefetch(lookup.hash);
+      };
+      prepare(left);
+      prepare(right);
+      if (!joined.bytes.empty() && (vocabulary.has_readable(next, joined.bytes) ||
+                                    vocabulary.has_readable(++next, joined.bytes))) {
+        joined.id = next;
+      } else {
+        prepare(joined);
       }
     }
     for (size_t i = 0; i < batch.size(); ++i) {
-      const auto find = [&](size_t part) {
-        return vocabulary.find_id(lookups[i][part].bytes, lookups[i][part].hash);
+      vocabulary.prefetch_extent(lookups[i][0].hash);
+      vocabulary.prefetch_extent(lookups[i][1].hash);
+    }
+    for (size_t i = 0; i < batch.size(); ++i) {
+      vocabulary.prefetch_bytes(lookups[i][0].hash);
+      vocabulary.prefetch_bytes(lookups[i][1].hash);
+    }
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto find = [&](const Lookup& lookup) {
+        return lookup.id != Vocabulary::kNone ? lookup.id
+                                              : vocabulary.find_readable(lookup.bytes, lookup.hash);
       };
-      const Merge merge = {find(0), find(1), find(2)};
+      const Merge merge = {find(lookups[i][0]), find(lookups[i][1]), find(lookups[i][2])};
       if (merge.left != Vocabulary::kNone && merge.right != Vocabulary::kNone &&
           merge.result != Vocabulary::kNone) {
         parts_.merges.push_back(merge);
+        next = merge.result;
       } else {
         require_tokens(
             batch[i], [&] { return place_of(first + i); }, name);

@@ -23,7 +23,7 @@
 namespace netcl::text {
 
 struct RankMerges {
-  std::vector<Merge> merges;           // by ascending result
+  Merges merges;                       // by ascending result
   std::vector<uint32_t> whole_pieces;  // tokens that merging their bytes does not give
 };
 

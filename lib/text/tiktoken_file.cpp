@@ -25,9 +25,9 @@ constexpr size_t kLongestToken = 1 << 16;
 
 // Tokens of a file as they stand there.
 struct RankLines {
-  std::vector<uint64_t> numbers;  // of the lines
-  std::vector<uint32_t> ranks;
-  std::vector<size_t> ends;  // of the tokens in `bytes`, which begin where the one before ends
+  base::BigVector<uint64_t> numbers;  // of the lines
+  base::BigVector<uint32_t> ranks;
+  base::BigVector<size_t> ends;  // of the tokens in `bytes`, which begin where the one before ends
   std::string bytes;
 };
 
@@ -92,7 +92,7 @@ RankLines parse_lines(std::string_view bytes, const std::string& where) {
 }
 
 Vocabulary make_vocabulary(const RankLines& lines, const std::string& where) {
-  std::vector<VocabularyEntry> entries;
+  base::BigVector<VocabularyEntry> entries;
   entries.reserve(lines.ranks.size());
   size_t begin = 0;
   for (size_t i = 0; i < lines.ranks.size(); ++i) {

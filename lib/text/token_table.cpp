@@ -8,7 +8,7 @@
 
 namespace netcl::text {
 
-TokenTable::TokenTable(std::vector<std::string_view> bytes_by_id)
+TokenTable::TokenTable(base::BigVector<std::string_view> bytes_by_id)
     : bytes_(std::move(bytes_by_id)), slots_(bytes_.size(), Slot{}) {
   for (size_t id = 0; id < bytes_.size(); ++id) {
     const std::string_view bytes = bytes_[id];

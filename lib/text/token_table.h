@@ -9,7 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "base/big_buffer.h"
 
 namespace netcl::text {
 
@@ -18,7 +19,7 @@ class TokenTable {
  public:
   TokenTable() = default;
   // By id; an empty string is an id without a token.
-  explicit TokenTable(std::vector<std::string_view> bytes_by_id);
+  explicit TokenTable(base::BigVector<std::string_view> bytes_by_id);
 
   // Largest id plus one.
   uint32_t id_limit() const { return static_cast<uint32_t>(bytes_.size()); }
@@ -40,8 +41,8 @@ class TokenTable {
     uint8_t size;  // 0: no token
   };
 
-  std::vector<std::string_view> bytes_;
-  std::vector<Slot> slots_;
+  base::BigVector<std::string_view> bytes_;
+  base::BigVector<Slot> slots_;
 };
 
 }  // namespace netcl::text

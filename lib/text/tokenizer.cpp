@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "text/bpe_trainer.h"
@@ -56,7 +57,7 @@ void check_parts(const TokenizerParts& parts) {
     throw FormatError(parts.where + ": " + std::to_string(parts.merges.size()) +
                       " merges; at most " + std::to_string(kMaxIdCount - 1) + " are allowed");
   }
-  for (size_t i = 0; i < parts.merges.size(); ++i) {
+  for (size_t i = 0; i < parts.merges.size() && !parts.merges_join; ++i) {
     const Merge& merge = parts.merges[i];
     const std::string_view left = parts.vocabulary.bytes(merge.left);
     const std::string_view right = parts.vocabulary.bytes(merge.right);
@@ -98,7 +99,7 @@ class TokenizerState {
 TokenizerState::TokenizerState(TokenizerParts given)
     : parts(std::move(given)),
       encoder(parts.characters ? kNoVocabulary : parts.vocabulary, parts.rule,
-              parts.characters ? std::vector<Merge>() : parts.merges, parts.ignore_merges) {
+              parts.characters ? std::span<const Merge>() : parts.merges, parts.ignore_merges) {
   if (parts.characters) {
     char_encoder.emplace(parts.vocabulary, *parts.characters, parts.merges, parts.ignore_merges,
                          parts.where);
@@ -111,7 +112,7 @@ TokenizerState::TokenizerState(TokenizerParts given)
   for (const AddedToken& token : parts.added_tokens) {
     limit = std::max(limit, token.id + 1);
   }
-  std::vector<std::string_view> bytes_by_id(limit);
+  base::BigVector<std::string_view> bytes_by_id(limit);
   special_by_id.resize(limit);
   for (uint32_t id = 0; id < parts.vocabulary.id_limit(); ++id) {
     bytes_by_id[id] = parts.vocabulary.bytes(id);
@@ -144,15 +145,15 @@ TokenizerState::TokenizerState(TokenizerParts given)
       bytes = decoded.back();
     }
   }
-  tokens = TokenTable(bytes_by_id);
+  token_count =
+      static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
+                                        [](std::string_view bytes) { return !bytes.empty(); }));
+  tokens = TokenTable(std::move(bytes_by_id));
   for (size_t byte = 0; byte < has_byte.size() && !parts.characters; ++byte) {
     const char as_char = static_cast<char>(byte);
     has_byte[byte] = parts.vocabulary.find_id({&as_char, 1}) != Vocabulary::kNone;
     has_all_bytes = has_all_bytes && has_byte[byte];
   }
-  token_count =
-      static_cast<size_t>(std::count_if(bytes_by_id.begin(), bytes_by_id.end(),
-                                        [](std::string_view bytes) { return !bytes.empty(); }));
 }
 
 namespace {

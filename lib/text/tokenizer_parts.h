@@ -34,7 +34,9 @@ struct TokenizerParts {
   // stand for in the normalized input, and the pre-tokenizer has no ByteLevel step.
   std::optional<CharModel> characters;
   // In rank order, for MergeRule::kMergeList. Two entries with the same pair: the later one counts.
-  std::vector<Merge> merges;
+  Merges merges;
+  // Whoever made the list has found what each merge makes by the joined bytes of its parts.
+  bool merges_join = false;
   // A piece that is a token as a whole becomes that token without merging. Byte ranks imply it.
   bool ignore_merges = false;
   Normalizer normalizer;

@@ -10,12 +10,11 @@
 
 namespace netcl::text {
 
-Vocabulary::Vocabulary(const std::vector<VocabularyEntry>& entries) {
+Vocabulary::Vocabulary(std::span<const VocabularyEntry> entries) {
   NETCL_CHECK(!fill(entries));
 }
 
-std::optional<Vocabulary> Vocabulary::make(const std::vector<VocabularyEntry>& entries,
-                                           Clash& clash) {
+std::optional<Vocabulary> Vocabulary::make(std::span<const VocabularyEntry> entries, Clash& clash) {
   Vocabulary vocabulary;
   if (const std::optional<Clash> found = vocabulary.fill(entries)) {
     clash = *found;
@@ -24,7 +23,7 @@ std::optional<Vocabulary> Vocabulary::make(const std::vector<VocabularyEntry>& e
   return vocabulary;
 }
 
-std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEntry>& entries) {
+std::optional<Vocabulary::Clash> Vocabulary::fill(std::span<const VocabularyEntry> entries) {
   uint32_t limit = 0;
   size_t byte_count = 0;
   for (const VocabularyEntry& entry : entries) {
@@ -34,7 +33,7 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
     longest_ = std::max(longest_, entry.bytes.size());
   }
   NETCL_CHECK(byte_count < UINT32_MAX);
-  buffer_.reserve(byte_count);
+  buffer_.reserve(byte_count + ShortWords::kLongest);
   extents_.resize(limit);
   slots_.assign(std::bit_ceil(2 * entries.size() + 2), Slot{});
   size_ = entries.size();
@@ -67,23 +66,33 @@ std::optional<Vocabulary::Clash> Vocabulary::fill(const std::vector<VocabularyEn
       slots_[slot] = {tag_of(hashes[i]), entry.id};
       extents_[entry.id] = {static_cast<uint32_t>(buffer_.size()),
                             static_cast<uint32_t>(entry.bytes.size())};
-      buffer_ += entry.bytes;
+      buffer_.insert(buffer_.end(), entry.bytes.begin(), entry.bytes.end());
     }
   }
+  buffer_.resize(buffer_.size() + ShortWords::kLongest);
   return std::nullopt;
 }
 
-uint32_t Vocabulary::find_id(std::string_view key, uint64_t hash) const {
+template <typename IsToken>
+uint32_t Vocabulary::find(std::string_view key, uint64_t hash, const IsToken& is_token) const {
   if (key.empty() || key.size() > longest_) {
     return kNone;
   }
   for (size_t slot = slot_of(hash); slots_[slot].id != kNone;
        slot = (slot + 1) & (slots_.size() - 1)) {
-    if (slots_[slot].tag == tag_of(hash) && is_token(slots_[slot].id, key)) {
+    if (slots_[slot].tag == tag_of(hash) && is_token(slots_[slot].id)) {
       return slots_[slot].id;
     }
   }
   return kNone;
+}
+
+uint32_t Vocabulary::find_id(std::string_view key, uint64_t hash) const {
+  return find(key, hash, [&](uint32_t id) { return is_token(id, key); });
+}
+
+uint32_t Vocabulary::find_readable(std::string_view key, uint64_t hash) const {
+  return find(key, hash, [&](uint32_t id) { return is_token_readable(id, key); });
 }
 
 }  // namespace netcl::text

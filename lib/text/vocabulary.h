@@ -8,11 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "base/big_buffer.h"
 #include "text/byte_hash.h"
 
 namespace netcl::text {
@@ -32,7 +31,7 @@ class Vocabulary {
   Vocabulary() = default;
   // Copies the bytes. The caller has checked that ids are distinct and below kMaxIdCount, and that
   // bytes are distinct and not empty; a breach is a bug (std::logic_error).
-  explicit Vocabulary(const std::vector<VocabularyEntry>& entries);
+  explicit Vocabulary(std::span<const VocabularyEntry> entries);
 
   // Two entries with the same id or the same bytes, by their place in the list.
   struct Clash {
@@ -42,7 +41,7 @@ class Vocabulary {
   };
   // The same from entries that nobody has checked for that; nothing and the first clash if there is
   // one.
-  static std::optional<Vocabulary> make(const std::vector<VocabularyEntry>& entries, Clash& clash);
+  static std::optional<Vocabulary> make(std::span<const VocabularyEntry> entries, Clash& clash);
 
   // Largest id plus one; 0 when empty. At least size().
   uint32_t id_limit() const { return static_cast<uint32_t>(extents_.size()); }
@@ -62,12 +61,30 @@ class Vocabulary {
   }
   // Id of exactly these bytes, or kNone.
   uint32_t find_id(std::string_view bytes) const { return find_id(bytes, hash_bytes(bytes)); }
-  // The same where its hash_bytes() is known, and a fetch beforehand of what that will read.
+  // The same where its hash_bytes() is known. What that will read lies in three places, each known
+  // from the one before: many look-ups are fastest if each of the fetches is made for all of them
+  // before the next, and find_id() then.
   uint32_t find_id(std::string_view bytes, uint64_t hash) const;
+  uint32_t find_readable(std::string_view bytes, uint64_t hash) const;  // 16 of them may be read
   void prefetch(uint64_t hash) const {
     if (!slots_.empty()) {
       __builtin_prefetch(slots_.data() + slot_of(hash));
     }
+  }
+  void prefetch_extent(uint64_t hash) const {
+    if (const uint32_t id = likely_id(hash); id != kNone) {
+      __builtin_prefetch(extents_.data() + id);
+    }
+  }
+  void prefetch_bytes(uint64_t hash) const {
+    if (const uint32_t id = likely_id(hash); id != kNone) {
+      __builtin_prefetch(buffer_.data() + extents_[id].begin);
+    }
+  }
+  // Of bytes of which 16 from the first one on may be read. Whether they are those of the token
+  // `id`; they are not empty.
+  bool has_readable(uint32_t id, std::string_view bytes) const {
+    return id < extents_.size() && is_token_readable(id, bytes);
   }
   // Length in bytes of the longest token.
   size_t longest() const { return longest_; }
@@ -85,18 +102,29 @@ class Vocabulary {
     uint32_t size = 0;   // 0: a gap
   };
   size_t slot_of(uint64_t hash) const { return hash & (slots_.size() - 1); }
+  // What lies in the slot of the hash; kNone when that is free.
+  uint32_t likely_id(uint64_t hash) const {
+    return slots_.empty() ? kNone : slots_[slot_of(hash)].id;
+  }
   bool is_token(uint32_t id, std::string_view key) const {
     const Extent& extent = extents_[id];
     return extent.size == key.size() &&
            equal_bytes(buffer_.data() + extent.begin, key.data(), key.size());
   }
+  bool is_token_readable(uint32_t id, std::string_view key) const {
+    const Extent& extent = extents_[id];
+    return extent.size == key.size() &&
+           equal_readable(buffer_.data() + extent.begin, key.data(), key.size());
+  }
+  template <typename IsToken>
+  uint32_t find(std::string_view key, uint64_t hash, const IsToken& is_token) const;
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-  std::optional<Clash> fill(const std::vector<VocabularyEntry>& entries);
+  std::optional<Clash> fill(std::span<const VocabularyEntry> entries);
 
-  std::string buffer_;
-  std::vector<Extent> extents_;  // by id
-  std::vector<Slot> slots_;      // hash table, at most half full
+  base::BigVector<char> buffer_;     // of the tokens; 16 bytes more may be read
+  base::BigVector<Extent> extents_;  // by id
+  base::BigVector<Slot> slots_;      // hash table, at most half full
   size_t size_ = 0;
   size_t longest_ = 0;
 };

@@ -17,6 +17,7 @@ using netcl::text::difference_to_plain_merges;
 using netcl::text::difference_to_ranks;
 using netcl::text::Merge;
 using netcl::text::MergeRule;
+using netcl::text::Merges;
 using netcl::text::merges_of_ranks;
 using netcl::text::RankMerges;
 using netcl::text::TokenizerParts;
@@ -62,8 +63,8 @@ Vocabulary random_vocabulary(Rng& rng) {
 }
 
 // Every split of every token into two tokens, by result.
-std::vector<Merge> all_splits(const Vocabulary& vocabulary) {
-  std::vector<Merge> merges;
+Merges all_splits(const Vocabulary& vocabulary) {
+  Merges merges;
   for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
     const std::string_view bytes = vocabulary.bytes(id);
     for (size_t cut = 1; cut < bytes.size(); ++cut) {

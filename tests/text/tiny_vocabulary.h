@@ -17,7 +17,7 @@ namespace netcl::tests {
 struct TinyVocabulary {
   text::ReferenceVocabulary tokens;
   text::ReferenceMerges merges;
-  std::vector<text::Merge> id_merges;
+  text::Merges id_merges;
   text::Vocabulary vocabulary;
 
   explicit TinyVocabulary(text::ReferenceMerges list, const std::vector<std::string>& extra = {})
