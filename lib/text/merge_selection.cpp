@@ -16,8 +16,8 @@ size_t count_runs(std::span<const Merge> merges) {
 }
 
 MergeSelection::MergeSelection(const Vocabulary& vocabulary, std::span<const Merge> merges,
-                               bool rank_is_result, const MergeBytes& merge_bytes,
-                               PairTable& ranks, TokenSplits& splits)
+                               bool rank_is_result, const MergeBytes& merge_bytes, PairTable& ranks,
+                               TokenSplits& splits)
     : vocabulary_(vocabulary),
       merges_(merges),
       rank_is_result_(rank_is_result),
@@ -67,9 +67,8 @@ void MergeSelection::choose(uint32_t first, uint32_t end) {
   for (uint32_t place = first; place < end; ++place) {
     candidates_.push_back(place);
   }
-  std::sort(candidates_.begin(), candidates_.end(), [&](uint32_t one, uint32_t other) {
-    return later_part(one) < later_part(other);
-  });
+  std::sort(candidates_.begin(), candidates_.end(),
+            [&](uint32_t one, uint32_t other) { return later_part(one) < later_part(other); });
   for (const uint32_t place : candidates_) {
     if (is_done(merges_[place])) {
       add(place, false);

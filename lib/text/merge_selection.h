@@ -59,8 +59,8 @@ class MergeSelection {
   const MergeBytes& merge_bytes_;
   PairTable& ranks_;
   TokenSplits& splits_;
-  std::vector<bool> to_make_;   // tokens that may still be made
-  std::vector<bool> has_late_;  // tokens that are late or have one inside
+  std::vector<bool> to_make_;         // tokens that may still be made
+  std::vector<bool> has_late_;        // tokens that are late or have one inside
   std::vector<uint32_t> candidates_;  // places
   // By a part that is not made yet: places of merges that wait for it.
   std::unordered_map<uint32_t, std::vector<uint32_t>> waiting_;

@@ -41,6 +41,8 @@ class TokenTable {
     uint8_t size;  // 0: no token
   };
 
+  size_t append_some(std::span<const uint32_t> ids, std::string& out) const;
+
   base::BigVector<std::string_view> bytes_;
   base::BigVector<Slot> slots_;
 };
