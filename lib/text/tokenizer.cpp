@@ -25,10 +25,11 @@ using base::UsageError;
 
 namespace {
 
-// Texts of two such parts and more are encoded in parallel.
-constexpr size_t kLeastPart = size_t{1} << 20;
-// More parts than threads, so that a thread that is held up costs little.
-constexpr size_t kPartsPerThread = 8;
+// Shorter texts are not encoded in parallel.
+constexpr size_t kLeastParallel = size_t{1} << 21;
+// Of a text that is: the ids of a part fit a core's cache, and a thread that is held up costs
+// little.
+constexpr size_t kPartBytes = size_t{1} << 19;
 
 // Room for the ids of a short text or the begin of a long one; PieceEncoder reserves the rest when
 // it knows how many ids a byte the text has.
@@ -189,6 +190,30 @@ class InOrder {
   bool taking_ = false;
 };
 
+// Memory of parts that have been taken up, for those that come: it is in the processor's cache and
+// need not be asked of the system again.
+class SpareIds {
+ public:
+  std::vector<uint32_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) {
+      return {};
+    }
+    std::vector<uint32_t> ids = std::move(spare_.back());
+    spare_.pop_back();
+    return ids;
+  }
+  void give(std::vector<uint32_t> ids) {
+    ids.clear();
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(ids));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<uint32_t>> spare_;
+};
+
 // One encode call.
 class EncodeRun {
  public:
@@ -334,7 +359,7 @@ class EncodeRun {
     }
     if (spans_ == nullptr && state_.covering_splitter != nullptr) {
       try {
-        if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= 2 * kLeastPart) {
+        if (pool_ != nullptr && pool_->thread_count() > 1 && plain.size() >= kLeastParallel) {
           encode_in_parallel(plain);
         } else {
           pieces_->encode_text(plain, *state_.covering_splitter, ids_);
@@ -409,12 +434,10 @@ class EncodeRun {
   }
 
   void encode_in_parallel(std::string_view text) {
-    const size_t part_bytes =
-        std::max(kLeastPart, text.size() / (kPartsPerThread * pool_->thread_count()));
     std::vector<std::string_view> parts;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end =
-          text.size() - begin <= part_bytes ? text.size() : find_safe_cut(text, begin + part_bytes);
+          text.size() - begin <= kPartBytes ? text.size() : find_safe_cut(text, begin + kPartBytes);
       parts.push_back(text.substr(begin, end - begin));
       begin = end;
     }
@@ -424,11 +447,13 @@ class EncodeRun {
   void encode_parts(size_t text_size, const std::vector<std::string_view>& parts) {
     std::vector<PartIds> results(parts.size());
     InOrder in_order(parts.size());
+    SpareIds spare;
     hand_over();
     const size_t first_id = ids_.size();
     size_t done = 0;
     pool_->parallel_for(parts.size(), [&](size_t part, size_t) {
       PartIds& result = results[part];
+      result.ids = spare.take();
       reserve_first_ids(parts[part].size(), result.ids);
       {
         const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
@@ -444,14 +469,15 @@ class EncodeRun {
         if (!results[next].too_long.empty()) {
           throw PieceTooLong(results[next].too_long);
         }
-        const std::vector<uint32_t> ids = std::move(results[next].ids);
+        std::vector<uint32_t> ids = std::move(results[next].ids);
         if (take_ != nullptr) {
           (*take_)(ids);
-          return;
+        } else {
+          ids_.insert(ids_.end(), ids.begin(), ids.end());
+          done += parts[next].size();
+          reserve_expected_ids(first_id, done, text_size, ids_);
         }
-        ids_.insert(ids_.end(), ids.begin(), ids.end());
-        done += parts[next].size();
-        reserve_expected_ids(first_id, done, text_size, ids_);
+        spare.give(std::move(ids));
       });
     });
   }
