@@ -13,6 +13,19 @@ namespace {
 
 constexpr uint32_t kNoRank = PairMap::kNone;
 
+constexpr std::string_view kBlank = "\xE2\x96\x81";  // U+2581
+
+// Longer words are not looked up before they are merged.
+constexpr size_t kLongestCachedWord = 128;
+
+std::string_view last_character(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && (static_cast<uint8_t>(text[begin]) & 0xC0) == 0x80) {
+    --begin;
+  }
+  return text.substr(begin);
+}
+
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
 std::string byte_token(size_t byte) {
@@ -76,50 +89,164 @@ CharBpeEncoder::CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& mo
     ranks_.at(merge.left, merge.right) = static_cast<uint32_t>(results_.size());
     results_.push_back(merge.result);
   }
+  find_word_borders(merges);
 }
 
-void CharBpeEncoder::encode(std::string_view piece, std::vector<uint32_t>& ids,
-                            std::vector<ByteSpan>* spans) const {
-  if (whole_piece_first_) {
-    const uint32_t id = vocabulary_->find_id(piece);
-    if (id != Vocabulary::kNone) {
-      ids.push_back(id);
-      if (spans != nullptr) {
-        spans->push_back({0, piece.size()});
-      }
-      return;
+// A border between two words is one that no merge goes across: what a merge joins there ends in the
+// character before it and begins with the one behind it. Characters that are no token are not
+// merged at all, unless what stands for them is.
+void CharBpeEncoder::find_word_borders(std::span<const Merge> merges) {
+  const uint32_t blank = vocabulary_->find_id(kBlank);
+  const auto stands_for_others = [&](uint32_t id) {
+    return id == model_->unknown_id ||
+           (has_byte_tokens_ && byte_of_token(vocabulary_->bytes(id)).has_value());
+  };
+  // Characters that leave nothing behind make neighbours of what is around them.
+  has_words_ = blank != Vocabulary::kNone && (has_byte_tokens_ || model_->unknown_id);
+  for (const Merge& merge : merges) {
+    if (stands_for_others(merge.left) || stands_for_others(merge.right)) {
+      has_words_ = false;
+    }
+    if (vocabulary_->bytes(merge.right).starts_with(kBlank)) {
+      joined_to_blank_.push_back(
+          vocabulary_->find_id(last_character(vocabulary_->bytes(merge.left))));
     }
   }
-  std::vector<Node> nodes = first_symbols(piece);
-  if (nodes.empty()) {
+  std::sort(joined_to_blank_.begin(), joined_to_blank_.end());
+  joined_to_blank_.erase(std::unique(joined_to_blank_.begin(), joined_to_blank_.end()),
+                         joined_to_blank_.end());
+  only_blanks_are_joined_ = joined_to_blank_ == std::vector<uint32_t>{blank};
+  ends_at_line_feed_ = has_byte_tokens_ && vocabulary_->find_id("\n") == Vocabulary::kNone;
+}
+
+// Whether a U+2581 after this text begins a word.
+bool CharBpeEncoder::ends_word(std::string_view before) const {
+  if (only_blanks_are_joined_) {
+    return !before.ends_with(kBlank);
+  }
+  const uint32_t id = vocabulary_->find_id(last_character(before));
+  return !std::binary_search(joined_to_blank_.begin(), joined_to_blank_.end(), id);
+}
+
+// End of the word that begins at `begin`.
+size_t CharBpeEncoder::word_end(std::string_view piece, size_t begin) const {
+  if (!has_words_) {
+    return piece.size();
+  }
+  for (size_t at = begin; at < piece.size(); ++at) {
+    if (piece[at] == '\n' && ends_at_line_feed_) {
+      return at + 1;
+    }
+    if (piece[at] == kBlank[0] && at > begin && piece.substr(at).starts_with(kBlank) &&
+        ends_word(piece.substr(begin, at - begin))) {
+      return at;
+    }
+  }
+  return piece.size();
+}
+
+// The token that the piece is as a whole, where that counts, or kNone.
+uint32_t CharBpeEncoder::whole_piece(std::string_view piece) const {
+  return whole_piece_first_ ? vocabulary_->find_id(piece) : Vocabulary::kNone;
+}
+
+void CharBpeEncoder::encode(std::string_view piece, PieceCache& cache, Scratch& scratch,
+                            std::vector<uint32_t>& ids) const {
+  if (const uint32_t id = whole_piece(piece); id != Vocabulary::kNone) {
+    ids.push_back(id);
     return;
   }
-  merge(nodes);
-  for (uint32_t at = 0; at != kNoSymbol; at = nodes[at].next) {
-    ids.push_back(nodes[at].id);
-    if (spans != nullptr) {
-      spans->push_back({nodes[at].begin, nodes[at].end});
+  for (size_t begin = 0, end = 0; begin < piece.size(); begin = end) {
+    end = word_end(piece, begin);
+    encode_word(piece.substr(begin, end - begin), piece.size() - begin, cache, scratch, ids);
+  }
+}
+
+void CharBpeEncoder::encode(std::string_view piece, Scratch& scratch, std::vector<uint32_t>& ids,
+                            std::vector<ByteSpan>& spans) const {
+  if (const uint32_t id = whole_piece(piece); id != Vocabulary::kNone) {
+    ids.push_back(id);
+    spans.push_back({0, piece.size()});
+    return;
+  }
+  for (size_t begin = 0, end = 0; begin < piece.size(); begin = end) {
+    end = word_end(piece, begin);
+    merge_word(piece.substr(begin, end - begin), scratch);
+    for (const Node& node : scratch.nodes) {
+      if (node.id != kNoSymbol) {
+        ids.push_back(node.id);
+        spans.push_back({begin + node.begin, begin + node.end});
+      }
     }
   }
 }
 
-std::vector<CharBpeEncoder::Node> CharBpeEncoder::first_symbols(std::string_view piece) const {
-  std::vector<Node> nodes;
-  nodes.reserve(piece.size());
+// `room`: how many bytes from its first one on may be read.
+void CharBpeEncoder::encode_word(std::string_view word, size_t room, PieceCache& cache,
+                                 Scratch& scratch, std::vector<uint32_t>& ids) const {
+  const bool is_short = word.size() <= ShortKey::kLongest;
+  const bool is_cached = word.size() <= kLongestCachedWord;
+  ShortKey key;
+  uint64_t hash = 0;
+  std::span<const uint32_t> found;
+  std::array<uint32_t, PieceCache::kInlineIds> room_for_ids;
+  if (is_short) {
+    key = ShortKey::of(word, room);
+    found = cache.find(key, cache.line_of(key), room_for_ids.data());
+  } else if (is_cached) {
+    hash = hash_bytes(word);
+    found = cache.find_long(word, hash);
+  }
+  if (!found.empty()) {
+    ids.insert(ids.end(), found.begin(), found.end());
+    return;
+  }
+  merge_word(word, scratch);
+  scratch.word_ids.clear();
+  for (const Node& node : scratch.nodes) {
+    if (node.id != kNoSymbol) {
+      scratch.word_ids.push_back(node.id);
+    }
+  }
+  ids.insert(ids.end(), scratch.word_ids.begin(), scratch.word_ids.end());
+  if (scratch.word_ids.empty()) {
+    return;  // characters that are left out
+  }
+  if (is_short) {
+    cache.add_short(key, scratch.word_ids);
+  } else if (is_cached) {
+    cache.add_long(word, hash, scratch.word_ids);
+  }
+}
+
+// Leaves the ids in the nodes; those of nodes that were merged into others are kNoSymbol.
+void CharBpeEncoder::merge_word(std::string_view word, Scratch& scratch) const {
+  start_symbols(word, scratch.nodes);
+  merge_by_heap(
+      scratch.nodes, scratch.heap,
+      [&](uint32_t left, uint32_t right) { return ranks_.find(left, right); },
+      [&](Node& node, const Node& swallowed, uint32_t rank) {
+        node.id = results_[rank];
+        node.end = swallowed.end;
+      });
+}
+
+void CharBpeEncoder::start_symbols(std::string_view word, std::vector<Node>& nodes) const {
+  nodes.clear();
   bool after_unknown = false;
   const auto add = [&](uint32_t id, size_t begin, size_t end) {
     nodes.push_back({id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), 0, 0});
   };
-  for (size_t at = 0; at < piece.size();) {
+  for (size_t at = 0; at < word.size();) {
     const size_t begin = at;
-    at += decode_utf8(piece, at).byte_count;
-    const uint32_t id = vocabulary_->find_id(piece.substr(begin, at - begin));
+    at += decode_utf8(word, at).byte_count;
+    const uint32_t id = vocabulary_->find_id(word.substr(begin, at - begin));
     if (id != Vocabulary::kNone) {
       add(id, begin, at);
       after_unknown = false;
     } else if (has_byte_tokens_) {
       for (size_t i = begin; i < at; ++i) {
-        add(byte_ids_[static_cast<uint8_t>(piece[i])], i, i + 1);
+        add(byte_ids_[static_cast<uint8_t>(word[i])], i, i + 1);
       }
     } else if (model_->unknown_id) {
       if (after_unknown && model_->fuse_unknown) {
@@ -134,17 +261,6 @@ std::vector<CharBpeEncoder::Node> CharBpeEncoder::first_symbols(std::string_view
     nodes[i].previous = i == 0 ? kNoSymbol : i - 1;
     nodes[i].next = i + 1 == nodes.size() ? kNoSymbol : i + 1;
   }
-  return nodes;
-}
-
-void CharBpeEncoder::merge(std::vector<Node>& nodes) const {
-  std::vector<uint64_t> heap;
-  merge_by_heap(
-      nodes, heap, [&](uint32_t left, uint32_t right) { return ranks_.find(left, right); },
-      [&](Node& node, const Node& swallowed, uint32_t rank) {
-        node.id = results_[rank];
-        node.end = swallowed.end;
-      });
 }
 
 }  // namespace netcl::text

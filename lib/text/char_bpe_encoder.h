@@ -4,6 +4,10 @@
 // becomes the tokens <0x00> ... <0xFF> of its bytes, or the unknown token, or nothing, as the model
 // says. Then the neighbouring pair of lowest rank is merged, the leftmost of equals, until no pair
 // has a rank: O(n log n) for any input.
+//
+// A piece is often a whole text, but merging stays within its words: most models have no merge of
+// something before U+2581, which stands for a space, and none with a line feed. Such words are
+// encoded each alone, and those seen before are looked up.
 #ifndef NETCL_TEXT_CHAR_BPE_ENCODER_H_
 #define NETCL_TEXT_CHAR_BPE_ENCODER_H_
 
@@ -11,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +24,7 @@
 #include "text/bpe_encoder.h"
 #include "text/byte_span.h"
 #include "text/pair_map.h"
+#include "text/piece_cache.h"
 #include "text/vocabulary.h"
 
 namespace netcl::text {
@@ -44,21 +50,10 @@ std::optional<uint8_t> byte_of_token(std::string_view token);
 // What a token is decoded to, before anything is taken off the beginning.
 std::string decoded_token(const CharModel& model, std::string_view token);
 
-// Immutable; encode() is safe from several threads. Refers to vocabulary and model, which must
-// outlive it.
+// Immutable; encode() is safe from several threads, each with a scratch of its own. Refers to
+// vocabulary and model, which must outlive it.
 class CharBpeEncoder {
  public:
-  // Two merges of the same pair: the later counts. Throws FormatError, beginning with `where`, when
-  // byte_fallback lacks some of the tokens for the bytes of UTF-8 but not all of them.
-  CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& model,
-                 std::span<const Merge> merges, bool ignore_merges, const std::string& where);
-
-  // Appends the ids of `piece`, well-formed UTF-8 of at most 4 GiB - 2 bytes; `spans`, unless it is
-  // null, gets the bytes of the piece that each was made from. Memory: some 30 bytes a character.
-  void encode(std::string_view piece, std::vector<uint32_t>& ids,
-              std::vector<ByteSpan>* spans) const;
-
- private:
   struct Node {
     uint32_t id;
     uint32_t begin;
@@ -66,9 +61,35 @@ class CharBpeEncoder {
     uint32_t previous;
     uint32_t next;
   };
+  // Working memory, reused from piece to piece.
+  struct Scratch {
+    std::vector<Node> nodes;
+    std::vector<uint64_t> heap;
+    std::vector<uint32_t> word_ids;
+  };
 
-  std::vector<Node> first_symbols(std::string_view piece) const;
-  void merge(std::vector<Node>& nodes) const;
+  // Two merges of the same pair: the later counts. Throws FormatError, beginning with `where`, when
+  // byte_fallback lacks some of the tokens for the bytes of UTF-8 but not all of them.
+  CharBpeEncoder(const Vocabulary& vocabulary, const CharModel& model,
+                 std::span<const Merge> merges, bool ignore_merges, const std::string& where);
+
+  // Appends the ids of `piece`, well-formed UTF-8 of at most 4 GiB - 2 bytes. The cache must have
+  // been filled by this encoder only. Memory: some 30 bytes a character of the longest word.
+  void encode(std::string_view piece, PieceCache& cache, Scratch& scratch,
+              std::vector<uint32_t>& ids) const;
+  // The same without a cache; `spans` gets the bytes of the piece that each id was made from.
+  void encode(std::string_view piece, Scratch& scratch, std::vector<uint32_t>& ids,
+              std::vector<ByteSpan>& spans) const;
+
+ private:
+  void find_word_borders(std::span<const Merge> merges);
+  bool ends_word(std::string_view before) const;
+  size_t word_end(std::string_view piece, size_t begin) const;
+  uint32_t whole_piece(std::string_view piece) const;
+  void encode_word(std::string_view word, size_t room, PieceCache& cache, Scratch& scratch,
+                   std::vector<uint32_t>& ids) const;
+  void merge_word(std::string_view word, Scratch& scratch) const;
+  void start_symbols(std::string_view word, std::vector<Node>& nodes) const;
 
   const Vocabulary* vocabulary_;
   const CharModel* model_;
@@ -77,6 +98,10 @@ class CharBpeEncoder {
   std::array<uint32_t, 256> byte_ids_{};
   PairMap ranks_;
   std::vector<uint32_t> results_;  // by rank
+  bool has_words_ = false;
+  bool ends_at_line_feed_ = false;
+  bool only_blanks_are_joined_ = false;
+  std::vector<uint32_t> joined_to_blank_;  // characters that are merged with a U+2581 behind them
 };
 
 }  // namespace netcl::text

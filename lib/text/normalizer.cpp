@@ -62,7 +62,7 @@ class LayerBuilder {
   std::string_view input_;
   uint64_t max_bytes_;
   std::string text_;
-  std::vector<NormalizedText::Run> runs_;
+  base::BigVector<NormalizedText::Run> runs_;
 };
 
 namespace {
@@ -253,7 +253,7 @@ ByteSpan NormalizedText::original(size_t begin, size_t end) const {
   size_t from = begin;
   size_t to = end;
   for (size_t layer = layers_.size(); layer-- > 0;) {
-    const std::vector<Run>& runs = layers_[layer];
+    const base::BigVector<Run>& runs = layers_[layer];
     const auto run_of = [&](size_t out) {
       return std::prev(std::upper_bound(runs.begin(), runs.end(), out,
                                         [](size_t at, const Run& run) { return at < run.out; }));

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/big_buffer.h"
 #include "text/byte_span.h"
 #include "text/regex_splitter.h"
 
@@ -75,7 +76,7 @@ class NormalizedText {
     bool copied = false;
   };
   std::string text_;
-  std::vector<std::vector<Run>> layers_;  // one per step, in the order of the steps
+  std::vector<base::BigVector<Run>> layers_;  // one per step, in the order of the steps
   size_t original_size_ = 0;
 };
 

@@ -88,6 +88,15 @@ class PieceCache {
   std::span<const uint32_t> more_ids(const uint32_t* out) const {
     return {records_ + out[1], out[2]};
   }
+  // All of that in one: the ids, in the cache or at `out`, which has room for kInlineIds; empty
+  // when the piece is not there.
+  std::span<const uint32_t> find(const ShortKey& key, size_t line, uint32_t* out) const {
+    size_t count = find_short(key, line, out);
+    if (count == 0) {
+      count = find_short_beside(key, line, out);
+    }
+    return count == kMore ? more_ids(out) : std::span<const uint32_t>(out, count);
+  }
   // Whether so many more short pieces can be remembered without overwriting others.
   bool has_room_for_short(size_t count) const {
     return 4 * (short_count_ + count) <= 3 * max_lines_;

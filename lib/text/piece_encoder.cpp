@@ -121,7 +121,7 @@ void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<co
         out += count;
         continue;
       }
-      found = find_short(keys_[i], lines_[i], out);
+      found = cache_.find(keys_[i], lines_[i], out);
     } else {
       found = cache_.find_long(piece_at(text, begin, ends, i), keys_[i].low);
     }
@@ -169,7 +169,7 @@ void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
         if (cache_.find_long(piece, key.low).empty()) {
           cache_.add_long(piece, key.low, found);
         }
-      } else if (find_short(key, cache_.line_of(key), inline_ids.data()).empty()) {
+      } else if (cache_.find(key, cache_.line_of(key), inline_ids.data()).empty()) {
         cache_.add_short(key, found);
       }
     } else if (lines_[insert.piece] == kNoLine) {
@@ -187,17 +187,6 @@ void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
       add_tokens();
     }
   }
-}
-
-// The ids of a short piece, in the cache or at `out`, which has room for kInlineIds; empty when the
-// cache has not got it.
-std::span<const uint32_t> PieceEncoder::find_short(const ShortKey& key, size_t line,
-                                                   uint32_t* out) const {
-  size_t count = cache_.find_short(key, line, out);
-  if (count == 0) {
-    count = cache_.find_short_beside(key, line, out);
-  }
-  return count == PieceCache::kMore ? cache_.more_ids(out) : std::span<const uint32_t>(out, count);
 }
 
 // Adds every token of the vocabulary that is a short piece, in steps of which the lines are fetched
@@ -219,7 +208,7 @@ void PieceEncoder::add_tokens() {
       }
     }
     for (size_t i = 0; i < count; ++i) {
-      if (find_short(keys[i], cache_.line_of(keys[i]), found.data()).empty()) {
+      if (cache_.find(keys[i], cache_.line_of(keys[i]), found.data()).empty()) {
         cache_.add_short(keys[i], {&ids[i], 1});
       }
     }
@@ -236,7 +225,7 @@ void PieceEncoder::encode_piece(std::string_view piece, std::vector<uint32_t>& i
 
 std::span<const uint32_t> PieceEncoder::find_or_merge_short(std::string_view piece,
                                                             const ShortKey& key) {
-  const std::span<const uint32_t> found = find_short(key, cache_.line_of(key), found_ids_.data());
+  const std::span<const uint32_t> found = cache_.find(key, cache_.line_of(key), found_ids_.data());
   if (!found.empty()) {
     return found;
   }

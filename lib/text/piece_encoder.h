@@ -47,8 +47,9 @@ class PieceEncoder {
   // Appends the ids of one piece, which is not empty.
   void encode_piece(std::string_view piece, std::vector<uint32_t>& ids);
 
-  // For callers that split by other means; reused from call to call.
+  // For callers that split or encode by other means; reused from call to call.
   PreTokenized& pre_tokenized() { return pre_tokenized_; }
+  PieceCache& cache() { return cache_; }
 
  private:
   // Pieces a step. Their keys are made first and their lines prefetched, so that the cache misses
@@ -61,7 +62,6 @@ class PieceEncoder {
   void add_tokens();
   void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
                    std::vector<uint32_t>& ids);
-  std::span<const uint32_t> find_short(const ShortKey& key, size_t line, uint32_t* out) const;
   std::span<const uint32_t> find_or_merge_short(std::string_view piece, const ShortKey& key);
   std::span<const uint32_t> find_or_merge_long(std::string_view piece, uint64_t hash);
 

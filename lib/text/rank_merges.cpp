@@ -178,6 +178,8 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
     of_bytes.emplace(parts.vocabulary, parts.rule, parts.merges, false);
   }
   EncodeScratch scratch;
+  CharBpeEncoder::Scratch char_scratch;
+  std::vector<ByteSpan> spans;
   std::vector<uint32_t> ids;
   std::vector<uint32_t> unmergeable;
   for (uint32_t id = 0; id < vocabulary.id_limit(); ++id) {
@@ -186,7 +188,7 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
     }
     ids.clear();
     if (of_characters) {
-      of_characters->encode(vocabulary.bytes(id), ids, nullptr);
+      of_characters->encode(vocabulary.bytes(id), char_scratch, ids, spans);
     } else {
       of_bytes->encode(vocabulary.bytes(id), scratch, ids);
     }

@@ -414,12 +414,13 @@ class EncodeRun {
       if (size > options_.max_piece) {
         refuse_long_piece(original_of(0, size));
       }
-      spans.clear();
-      state_.char_encoder->encode(split.text.substr(piece.begin, size), ids_,
-                                  spans_ == nullptr ? nullptr : &spans);
+      const std::string_view bytes = split.text.substr(piece.begin, size);
       if (spans_ == nullptr) {
+        state_.char_encoder->encode(bytes, pieces_->cache(), char_scratch_, ids_);
         continue;
       }
+      spans.clear();
+      state_.char_encoder->encode(bytes, char_scratch_, ids_, spans);
       for (const ByteSpan& span : spans) {
         spans_->push_back(original_of(span.begin, span.end));
       }
@@ -512,6 +513,7 @@ class EncodeRun {
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
   PieceEncoderPool::Lease pieces_;
+  CharBpeEncoder::Scratch char_scratch_;
 };
 
 }  // namespace

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers on characters (Llama 2 style). The ids are those of Hugging Face `tokenizers` 0.23.2;
 // scripts/compare_hf.py compares a real vocabulary.
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/rng.h"
 #include "support/catch.h"
+#include "text/char_bpe_encoder.h"
+#include "text/piece_cache.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
 
 using netcl::base::FormatError;
 using netcl::base::Json;
+using netcl::base::Rng;
 using netcl::text::BpeTokenizer;
 using netcl::text::ByteSpan;
+using netcl::text::CharBpeEncoder;
+using netcl::text::CharModel;
 using netcl::text::DecodeOptions;
+using netcl::text::Merges;
+using netcl::text::PieceCache;
 using netcl::text::StreamDecoder;
+using netcl::text::Vocabulary;
 
 namespace {
 
@@ -181,6 +194,153 @@ TEST_CASE("char bpe: the length of a text does not make it quadratic") {
   }
   const BpeTokenizer tokenizer = read(small_model({{"byte_fallback", true}}, true));
   CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
+}
+
+namespace {
+
+// A model of its own over a, b, U+2581 and e acute; x, a line feed and a character of three bytes
+// are no tokens. Merges join any two tokens, those that stand for other characters too.
+class RandomCharModel {
+ public:
+  explicit RandomCharModel(Rng& rng) {
+    for (const std::string& token : {std::string("<unk>"), std::string("a"), std::string("b"),
+                                     std::string(kBlank), std::string("\xC3\xA9")}) {
+      add(token);
+    }
+    model_.byte_fallback = rng.below(2) == 0;
+    for (int byte = 0; byte < 256 && model_.byte_fallback; ++byte) {
+      std::array<char, 8> token{};
+      std::snprintf(token.data(), token.size(), "<0x%02X>", static_cast<unsigned>(byte));
+      add(token.data());
+    }
+    const std::vector<uint32_t> plain = {1, 2, 3, 4};
+    std::vector<uint32_t> parts = plain;
+    if (!model_.byte_fallback && rng.below(2) == 0) {
+      model_.unknown_id = 0;
+      model_.fuse_unknown = rng.below(2) == 0;
+    }
+    if (rng.below(4) == 0) {
+      parts.push_back(0);
+    }
+    if (model_.byte_fallback && rng.below(4) == 0) {
+      parts.push_back(ids_.at("<0x0A>"));
+    }
+    const bool crosses = rng.below(3) == 0;  // words too
+    for (size_t i = 4 + rng.below(16); i > 0; --i) {
+      const uint32_t left = parts[rng.below(parts.size())];
+      const uint32_t right = parts[rng.below(parts.size())];
+      if (tokens_[right].starts_with(kBlank) && tokens_[left] != kBlank && !crosses) {
+        continue;
+      }
+      const std::string joined = tokens_[left] + tokens_[right];
+      if (!ids_.contains(joined)) {
+        add(joined);
+        parts.push_back(ids_.at(joined));
+      }
+      merges_.push_back({left, right, ids_.at(joined)});
+    }
+    std::vector<netcl::text::VocabularyEntry> entries;
+    for (uint32_t id = 0; id < tokens_.size(); ++id) {
+      entries.push_back({id, tokens_[id]});
+    }
+    vocabulary_ = Vocabulary(entries);
+    encoder_.emplace(vocabulary_, model_, merges_, false, "random");
+  }
+
+  void check(const std::vector<std::string>& characters, PieceCache& cache) {
+    std::string text;
+    for (const std::string& character : characters) {
+      text += character;
+    }
+    CAPTURE(text);
+    const Ids wanted = reference(characters);
+    CharBpeEncoder::Scratch scratch;
+    for (int round = 0; round < 2; ++round) {  // the second finds what the first has added
+      Ids ids;
+      encoder_->encode(text, cache, scratch, ids);
+      REQUIRE(ids == wanted);
+    }
+    Ids ids;
+    std::vector<ByteSpan> spans;
+    encoder_->encode(text, scratch, ids, spans);
+    REQUIRE(ids == wanted);
+    REQUIRE(spans.size() == ids.size());
+    for (size_t i = 1; i < spans.size(); ++i) {
+      REQUIRE(spans[i - 1].end <= spans[i].begin);
+    }
+  }
+
+ private:
+  void add(const std::string& token) {
+    ids_.emplace(token, static_cast<uint32_t>(tokens_.size()));
+    tokens_.push_back(token);
+  }
+
+  // By the definition: all symbols of the text, then one merge after the other.
+  Ids reference(const std::vector<std::string>& characters) const {
+    Ids ids;
+    bool after_unknown = false;
+    for (const std::string& character : characters) {
+      const auto found = ids_.find(character);
+      const bool is_unknown = found == ids_.end();
+      if (!is_unknown) {
+        ids.push_back(found->second);
+      } else if (model_.byte_fallback) {
+        for (const char byte : character) {
+          ids.push_back(5 + static_cast<uint8_t>(byte));
+        }
+      } else if (model_.unknown_id && !(after_unknown && model_.fuse_unknown)) {
+        ids.push_back(*model_.unknown_id);
+      }
+      after_unknown = is_unknown;
+    }
+    for (;;) {
+      size_t best_rank = merges_.size();
+      size_t best_at = 0;
+      for (size_t at = 0; at + 1 < ids.size(); ++at) {
+        for (size_t rank = merges_.size(); rank-- > 0;) {
+          if (merges_[rank].left == ids[at] && merges_[rank].right == ids[at + 1]) {
+            if (rank < best_rank) {
+              best_rank = rank;
+              best_at = at;
+            }
+            break;  // of two equal merges the later one counts
+          }
+        }
+      }
+      if (best_rank == merges_.size()) {
+        return ids;
+      }
+      ids[best_at] = merges_[best_rank].result;
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best_at) + 1);
+    }
+  }
+
+  std::vector<std::string> tokens_;
+  std::map<std::string, uint32_t> ids_;
+  CharModel model_;
+  Merges merges_;
+  Vocabulary vocabulary_;
+  std::optional<CharBpeEncoder> encoder_;
+};
+
+}  // namespace
+
+TEST_CASE("char bpe: words alone come to the ids of the whole text") {
+  Rng rng(21);
+  for (int round = 0; round < 300; ++round) {
+    RandomCharModel model(rng);
+    PieceCache cache(1 << 20);
+    for (int i = 0; i < 30; ++i) {
+      std::vector<std::string> characters;
+      for (size_t count = rng.below(i % 10 == 0 ? 200 : 14); count > 0; --count) {
+        const std::vector<std::string> all = {"a",    "b", kBlank, "\xC3\xA9",    "a",
+                                              kBlank, "x", "\n",   "\xE4\xB8\xAD"};
+        characters.push_back(all[rng.below(all.size())]);
+      }
+      model.check(characters, cache);
+    }
+  }
 }
 
 TEST_CASE("char bpe: what is not supported is refused by name") {
