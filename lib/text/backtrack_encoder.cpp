@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/backtrack_encoder.h"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/cpu.h"
@@ -19,23 +21,15 @@ std::vector<bool> reachable_tokens(const TokenSplits& splits) {
   return reachable;
 }
 
-}  // namespace
-
-BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
-                                   TokenSplits splits)
-    : ranks_(ranks),
-      splits_(std::move(splits)),
-      trie_(vocabulary, reachable_tokens(splits_)),
-      has_popcnt_(base::cpu_level() >= base::CpuLevel::kAvx2) {}
-
 // Goes back in time: the part that was made last is taken apart first. While x ends the left token
 // and y begins the right one, they would have been joined if their pair came before the merge that
 // has just been undone; of two equal pairs the left one is merged first.
-bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left, uint32_t right) {
+template <typename RankOf>
+bool never_joined(const RankOf& rank_of, const TokenSplits& splits, uint32_t left, uint32_t right) {
   uint64_t limit = UINT64_MAX;  // a pair of a lower rank than this joins the two
   uint32_t x = left, y = right;
   for (;;) {
-    const uint32_t rank = ranks.find(x, y);
+    const uint32_t rank = rank_of(x, y);
     if (rank != PairTable::kNone && rank < limit) {
       return false;
     }
@@ -56,11 +50,38 @@ bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left
   }
 }
 
+}  // namespace
+
+PairFilter::PairFilter(const PairTable& pairs)
+    : shift_(64 -
+             std::max(static_cast<int>(std::bit_width(kBitsAPair * pairs.size())), kLeastBits)),
+      words_((size_t{1} << (64 - shift_)) / 64) {
+  pairs.for_each([&](uint64_t key, uint32_t) {
+    words_[key >> shift_ >> 6] |= uint64_t{1} << (key >> shift_ & 63);
+  });
+}
+
+BacktrackEncoder::BacktrackEncoder(const Vocabulary& vocabulary, const PairTable& ranks,
+                                   TokenSplits splits)
+    : ranks_(ranks),
+      pairs_(ranks),
+      splits_(std::move(splits)),
+      trie_(vocabulary, reachable_tokens(splits_)),
+      has_popcnt_(base::cpu_level() >= base::CpuLevel::kAvx2) {}
+
+bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left, uint32_t right) {
+  return never_joined([&](uint32_t x, uint32_t y) { return ranks.find(x, y); }, splits, left,
+                      right);
+}
+
 bool BacktrackEncoder::stay_apart(uint32_t left, uint32_t right, Scratch& scratch) const {
   const uint64_t pair = uint64_t{left} << 34 | uint64_t{right} << 4;
   uint64_t& known = scratch.known[(pair * 0x9E3779B97F4A7C15U) >> (64 - Scratch::kKnownBits)];
   if ((known & ~uint64_t{3}) != pair || known == pair) {
-    known = pair | (text::stay_apart(ranks_, splits_, left, right) ? 1 : 2);
+    const auto rank_of = [&](uint32_t x, uint32_t y) {
+      return pairs_.may_hold(x, y) ? ranks_.find(x, y) : PairTable::kNone;
+    };
+    known = pair | (never_joined(rank_of, splits_, left, right) ? 1 : 2);
   }
   return (known & 1) != 0;
 }

@@ -44,6 +44,24 @@ using TokenSplits = base::BigVector<TokenSplit>;  // by id
 // `splits` by id; a few look-ups.
 bool stay_apart(const PairTable& ranks, const TokenSplits& splits, uint32_t left, uint32_t right);
 
+// Whether a table may hold a pair: one bit for several, so small that it stays in the processor's
+// cache, which a table of many pairs does not. Most pairs that are asked for are not there.
+class PairFilter {
+ public:
+  explicit PairFilter(const PairTable& pairs);
+  bool may_hold(uint32_t left, uint32_t right) const {
+    const uint64_t bit = PairTable::pair_key(left, right) >> shift_;
+    return (words_[bit >> 6] >> (bit & 63) & 1) != 0;
+  }
+
+ private:
+  static constexpr size_t kBitsAPair = 8;
+  static constexpr int kLeastBits = 12;
+
+  int shift_;  // of a pair_key(): its high bits are the place
+  std::vector<uint64_t> words_;
+};
+
 // Immutable; encode() is safe from several threads. Refers to the ranks, which must outlive
 // it.
 class BacktrackEncoder {
@@ -54,7 +72,7 @@ class BacktrackEncoder {
 
   // Working memory, reused from piece to piece.
   struct Scratch {
-    static constexpr int kKnownBits = 16;
+    static constexpr int kKnownBits = 13;
 
     std::vector<TokenTrie::Match> tokens;
     std::vector<uint64_t> dead_ends;  // bit i: no sequence goes on from byte i
@@ -73,6 +91,7 @@ class BacktrackEncoder {
   void lay_tokens_plain(std::string_view piece, Scratch& scratch) const;
 
   const PairTable& ranks_;
+  PairFilter pairs_;
   TokenSplits splits_;
   TokenTrie trie_;
   bool has_popcnt_;

@@ -92,30 +92,12 @@ void PairTable::set(uint32_t left, uint32_t right, uint32_t rank) {
 }
 
 void PairTable::grow() {
-  const base::BigBuffer old_memory = std::move(memory_);
-  const Line* old = lines_;
-  const int old_bits = line_bits_;
-  const size_t old_mask = (size_t{1} << old_bits) - 1;
-  const auto insert_line = [&](size_t index) {
-    for (size_t i = 0; i < kSlots && old[index].words[i] != 0; ++i) {
-      const uint32_t word = old[index].words[i];
-      const size_t distance = (word >> kRankBits) & ((1U << kDistanceBits) - 1);
-      const uint64_t home = (index - distance) & old_mask;
-      const uint32_t low_tag = word >> (kRankBits + kDistanceBits) << (kRankBits + kDistanceBits);
-      const uint64_t stored = uint64_t{old[index].tags[i]} << 32 | low_tag;
-      if (!insert(home << (64 - old_bits) | stored >> old_bits, (word & kRankMask) - 1)) {
-        return false;
-      }
-    }
-    return true;
-  };
-  for (int bits = old_bits + 1;; ++bits) {
+  const PairTable old = std::move(*this);
+  for (int bits = old.line_bits_ + 1;; ++bits) {
     allocate(bits);
-    size_t index = 0;
-    while (index <= old_mask && insert_line(index)) {
-      ++index;
-    }
-    if (index > old_mask) {
+    bool has_room = true;
+    old.for_each([&](uint64_t key, uint32_t rank) { has_room = has_room && insert(key, rank); });
+    if (has_room) {
       return;
     }
   }

@@ -54,6 +54,19 @@ class PairTable {
   // Sets the rank of a pair, new or not.
   void set(uint32_t left, uint32_t right, uint32_t rank);
 
+  // Calls visit(key, rank) for every pair; the pair_key() of a pair is that of no other.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    const size_t mask = (size_t{1} << line_bits_) - 1;
+    for (size_t index = 0; index <= mask; ++index) {
+      const Line& line = lines_[index];
+      for (size_t i = 0; i < kSlots && line.words[i] != 0; ++i) {
+        visit(key_at(line, i, index), (line.words[i] & kRankMask) - 1);
+      }
+    }
+  }
+  static uint64_t pair_key(uint32_t left, uint32_t right) { return scramble(left, right); }
+
   // Number of pairs.
   size_t size() const { return size_; }
   size_t byte_count() const { return memory_.size(); }
@@ -105,6 +118,15 @@ class PairTable {
   bool insert(uint64_t key, uint32_t rank);
   void fill(const Place& place, uint64_t key, uint32_t rank);
   uint32_t find_slowly(uint64_t key) const;
+  // The key of a slot that is not free, of the line at `index`.
+  uint64_t key_at(const Line& line, size_t slot, size_t index) const {
+    const uint32_t word = line.words[slot];
+    const size_t distance = (word >> kRankBits) & ((1U << kDistanceBits) - 1);
+    const uint64_t home = (index - distance) & ((size_t{1} << line_bits_) - 1);
+    const uint32_t low_tag = word >> (kRankBits + kDistanceBits) << (kRankBits + kDistanceBits);
+    const uint64_t stored = uint64_t{line.tags[slot]} << 32 | low_tag;
+    return home << (64 - line_bits_) | stored >> line_bits_;
+  }
   void allocate(int line_bits);
   void grow();
 
