@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chat templates of real models, rendered like Python jinja2 rendered them.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "jinja_render.h"
+#include "support/catch.h"
+#include "support/skip.h"
+
+using netcl::base::Json;
+using netcl::tests::shared_dir;
+using netcl::text::JinjaOptions;
+using netcl::text::JinjaTemplate;
+using netcl::text::JinjaVariable;
+
+namespace {
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file.good());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Json> lines_of(const std::string& path) {
+  std::vector<Json> rows;
+  std::istringstream lines(file_text(path));
+  for (std::string line; std::getline(lines, line);) {
+    rows.push_back(netcl::base::parse_json(line, path));
+  }
+  return rows;
+}
+
+// 2025-07-10 12:00:00, a Thursday, at which the goldens were made.
+JinjaOptions golden_options() {
+  JinjaOptions options;
+  options.now.tm_year = 125;
+  options.now.tm_mon = 6;
+  options.now.tm_mday = 10;
+  options.now.tm_hour = 12;
+  options.now.tm_wday = 4;
+  options.now.tm_yday = 190;
+  return options;
+}
+
+void add_fields(const Json& object, bool trusted, std::vector<JinjaVariable>& variables) {
+  for (const auto& [name, value] : object.items()) {
+    variables.push_back({name, value, trusted});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("golden chat: every family of templates") {
+  if (shared_dir().empty()) {
+    netcl::tests::skip("no shared test data");
+    return;
+  }
+  const std::string folder = shared_dir() + "/chat";
+  const Json inputs = netcl::base::parse_json(file_text(folder + "/inputs.json"), "inputs.json");
+  size_t families = 0;
+  size_t cases = 0;
+  size_t errors = 0;
+  std::string differing;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string family = entry.path().string();
+    if (!std::filesystem::exists(family + "/template.jinja")) {
+      continue;
+    }
+    ++families;
+    const Json meta = netcl::base::parse_json(file_text(family + "/meta.json"), "meta.json");
+    const JinjaTemplate jinja(file_text(family + "/template.jinja"), family);
+    for (const Json& row : lines_of(family + "/cases.jsonl")) {
+      ++cases;
+      std::vector<JinjaVariable> variables = {
+          {"tools", nullptr},
+          {"documents", nullptr},
+          {"add_generation_prompt", row["add_generation_prompt"]}};
+      add_fields(meta["special_tokens"], true, variables);
+      add_fields(inputs["conversations"][row["conv"].get<std::string>()], false, variables);
+      if (row.contains("kwargs")) {
+        add_fields(row["kwargs"], false, variables);
+      }
+      std::string text;
+      bool has_error = false;
+      try {
+        text = jinja.render(variables, golden_options()).text;
+      } catch (const netcl::base::FormatError& error) {
+        has_error = true;
+        text = error.what();
+      }
+      errors += has_error ? 1 : 0;
+      if (has_error != row.contains("error") ||
+          (!has_error && text != row["expected"].get<std::string>())) {
+        differing += row["id"].get<std::string>() + ": " + text.substr(0, 200) + "\n";
+      }
+    }
+  }
+  INFO("different:\n" << differing);
+  CHECK(differing.empty());
+  CHECK(families == 26);
+  CHECK(cases > 1500);
+  CHECK(errors > 100);
+}
+
+TEST_CASE("golden chat: templates of another implementation's tests") {
+  if (shared_dir().empty()) {
+    netcl::tests::skip("no shared test data");
+    return;
+  }
+  std::string differing;
+  size_t cases = 0;
+  for (const Json& row : lines_of(shared_dir() + "/chat/_thirdparty/hfjs_e2e.jsonl")) {
+    const std::string name = row["name"].get<std::string>();
+    if (name == "MadeAgents/Hammer2.1") {
+      continue;  // prints a list, which that implementation writes as JSON and jinja2 does not
+    }
+    ++cases;
+    std::vector<JinjaVariable> variables;
+    add_fields(row["data"], false, variables);
+    std::string text;
+    try {
+      text = JinjaTemplate(row["template"].get<std::string>(), name)
+                 .render(variables, golden_options())
+                 .text;
+    } catch (const netcl::base::FormatError& error) {
+      text = error.what();
+    }
+    if (text != row["expected"].get<std::string>()) {
+      differing += name + ":\n" + text + "\n---\n" + row["expected"].get<std::string>() + "\n";
+    }
+  }
+  INFO("different:\n" << differing);
+  CHECK(differing.empty());
+  CHECK(cases == 52);
+}

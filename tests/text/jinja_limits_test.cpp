@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates that would take for ever, or all memory, or overflow the stack.
+#include <string>
+
+#include "jinja_render.h"
+#include "support/catch.h"
+
+using Catch::Matchers::Contains;
+using netcl::tests::error_of;
+using netcl::tests::render;
+using netcl::text::JinjaOptions;
+
+namespace {
+
+std::string repeated(const std::string& text, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) {
+    out += text;
+  }
+  return out;
+}
+
+// Low enough that a test takes no time.
+JinjaOptions small_limits() {
+  JinjaOptions options;
+  options.limits.steps = 200'000;
+  options.limits.made_bytes = 100'000'000;
+  options.limits.output_bytes = 1'000'000;
+  return options;
+}
+
+std::string small_error(const std::string& source) {
+  return error_of(source, "{}", small_limits());
+}
+
+}  // namespace
+
+TEST_CASE("jinja limits: nested source ends while it is parsed") {
+  CHECK_THAT(error_of("{{ " + repeated("(", 100'000) + repeated(")", 100'000) + "}}"),
+             Contains("nested deeper than 200 levels"));
+  CHECK_THAT(error_of("{{ " + repeated("[", 100'000) + repeated("]", 100'000) + "}}"),
+             Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ " + repeated("{1:", 100'000) + repeated("}", 100'000) + "}}"),
+             Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ " + repeated("-", 100'000) + "1 }}"), Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ " + repeated("not ", 100'000) + "1 }}"), Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ " + repeated("f(", 100'000) + repeated(")", 100'000) + "}}"),
+             Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ " + repeated("1 if 1 else ", 100'000) + "1 }}"),
+             Contains("nested deeper"));
+  CHECK_THAT(error_of("{{ 1" + repeated(" + 1", 100'000) + " }}"), Contains("operations in a row"));
+  CHECK_THAT(error_of("{{ x" + repeated(".a", 100'000) + " }}"), Contains("operations in a row"));
+  CHECK_THAT(error_of("{{ x" + repeated("|e", 100'000) + " }}"), Contains("operations in a row"));
+  CHECK_THAT(error_of(repeated("{% if 1 %}", 100'000)), Contains("nested deeper"));
+  CHECK_THAT(error_of(repeated("{% for x in y %}", 100'000)), Contains("nested deeper"));
+  CHECK_THAT(error_of("{% set " + repeated("(", 100'000) + repeated(")", 100'000) + "%}"),
+             Contains("nested deeper"));
+  // What is long without being nested is fine.
+  CHECK(render("{{ 1" + repeated(" ~ 1", 10'000) + " }}").size() == 10'001);
+  CHECK(render("{% if 0 %}" + repeated("{% elif 0 %}", 10'000) + "{% else %}x{% endif %}") == "x");
+}
+
+TEST_CASE("jinja limits: loops and recursion end") {
+  const std::string loops = "{% for a in range(90000) %}{% for b in range(90000) %}";
+  const std::string ends = "{% endfor %}{% endfor %}";
+  CHECK_THAT(small_error(loops + ends), Contains("more than 200000 steps"));
+  CHECK_THAT(small_error(loops + "x" + ends), Contains("more than 200000 steps"));
+  CHECK_THAT(error_of("{{ range(10**9) | list }}"), Contains("more than 100000 numbers"));
+  CHECK_THAT(error_of("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"),
+             Contains("nested deeper than 1000 levels"));
+  CHECK_THAT(error_of("{% macro a(x) %}{% for i in [1] %}{% filter upper %}{% if 1 %}"
+                      "{% set y %}{{ [(1 ~ (a(x)))] }}{% endset %}{% endif %}{% endfilter %}"
+                      "{% endfor %}{% endmacro %}{{ a(1) }}"),
+             Contains("nested deeper than 1000 levels"));
+  CHECK_THAT(error_of("{% macro m() %}{{ caller() }}{% endmacro %}"
+                      "{% macro n() %}{% call m() %}{{ n() }}{% endcall %}{% endmacro %}{{ n() }}"),
+             Contains("nested deeper than 1000 levels"));
+  CHECK_THAT(error_of("{% for x in [[]] recursive %}{{ loop([x]) }}{% endfor %}"),
+             Contains("nested deeper"));
+}
+
+TEST_CASE("jinja limits: strings and lists stay small") {
+  CHECK_THAT(error_of("{{ 'x' * 10**9 }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ 'x' * 10**30 }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ 10**10**10 }}"), Contains("more than 127 bits"));
+  CHECK_THAT(error_of("{{ 'x'.ljust(10**9) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ 'x'.center(10**30) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ '%999999999d' % 1 }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ '{:999999999}'.format(1) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ 'a\\nb' | indent(10**9) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ '\\t'.expandtabs(10**9) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(error_of("{{ '1'.zfill(10**9) }}"), Contains("beyond 256 MiB"));
+  CHECK_THAT(small_error("{{ [1] * 10**9 }}"), Contains("more than"));
+  CHECK_THAT(small_error("{% set ns = namespace(s='x') %}{% for i in range(40) %}"
+                         "{% set ns.s = ns.s ~ ns.s %}{% endfor %}"),
+             Contains("bytes"));
+  CHECK_THAT(small_error("{% set ns = namespace(s='x' * 999999, l=[]) %}{% for i in range(9999) %}"
+                         "{% set ns.l = ns.l + [ns.s ~ i] %}{% endfor %}"),
+             Contains("bytes of strings and lists"));
+  CHECK_THAT(small_error("{% for i in range(90000) %}{{ 'x' * 100 }}{% endfor %}"),
+             Contains("beyond 1000000 bytes"));
+  CHECK_THAT(small_error("{% set s %}{% for i in range(90000) %}{{ 'x' * 100 }}{% endfor %}"
+                         "{% endset %}"),
+             Contains("beyond 1000000 bytes"));
+}
+
+TEST_CASE("jinja limits: values are not nested deeply") {
+  const std::string many = "{% for i in range(9999) %}";
+  CHECK_THAT(
+      error_of("{% set ns = namespace(l=[]) %}" + many + "{% set ns.l = [ns.l] %}{% endfor %}"),
+      Contains("nested deeper than 400 levels"));
+  CHECK_THAT(
+      error_of("{% set ns = namespace(l={}) %}" + many + "{% set ns.l = {1: ns.l} %}{% endfor %}"),
+      Contains("nested deeper than 400 levels"));
+  CHECK_THAT(error_of("{% set ns = namespace(l=[1]) %}" + many +
+                      "{% set ns.l = ns.l | map('e') %}{% endfor %}{{ ns.l | list }}"),
+             Contains("nested deeper than 400 levels"));
+  CHECK_THAT(error_of("{% set ns = namespace(l=1) %}" + many +
+                      "{% for x in [ns.l] %}{% set ns.l = loop %}{% endfor %}{% endfor %}"),
+             Contains("nested deeper than 400 levels"));
+  // Elements that are shared double at each level.
+  CHECK_THAT(small_error("{% set ns = namespace(a=[], b=[]) %}{% for i in range(99) %}"
+                         "{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"
+                         "{{ ns.a == ns.b }}"),
+             Contains("more than 200000 steps"));
+  CHECK_THAT(small_error("{% set ns = namespace(a=[]) %}{% for i in range(99) %}"
+                         "{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}"),
+             Contains("more than 200000 steps"));
+}
+
+TEST_CASE("jinja limits: values that refer to themselves are freed and not printed for ever") {
+  CHECK(render("{% set ns = namespace() %}{% set ns.me = ns %}{{ ns.me.me.me is defined }}") ==
+        "True");
+  CHECK_THAT(error_of("{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}"),
+             Contains("nested deeper"));
+  CHECK(render("{% macro m() %}{{ m.name }}{% endmacro %}{% set ns = namespace(m=m) %}"
+               "{{ ns.m() }}") == "m");
+  CHECK(render("{% for x in [1] recursive %}{% set y = loop %}{{ loop.changed(loop) }}"
+               "{% endfor %}") == "True");
+  CHECK(render("{% set ns = namespace(m=1) %}{% for i in range(3000) %}{% set old = ns.m %}"
+               "{% macro m() %}{{ old }}{% endmacro %}{% set ns.m = m %}{% endfor %}ok") == "ok");
+}
