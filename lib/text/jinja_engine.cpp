@@ -81,7 +81,7 @@ Bound bind(std::string_view function, Arguments& arguments,
     }
     std::optional<Value>& place = bound[static_cast<size_t>(found - names.begin())];
     if (place) {
-      throw Failure(shown + " got its argument '" + name + "' twice");
+      throw Failure(shown + " got an argument twice: " + base::quote(name));
     }
     place = value;
   }

@@ -113,9 +113,9 @@ Value cycler(Engine&, Arguments& arguments) {
       return make_function(
           "next",
           [items, at](Engine&, Arguments&) {
-            const Value now = items[*at];
-            *at = (*at + 1) % items.size();
-            return now;
+            const size_t now = *at;
+            *at = (now + 1) % items.size();
+            return items[now];
           },
           level);
     }

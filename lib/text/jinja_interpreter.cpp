@@ -43,11 +43,12 @@ Interpreter::~Interpreter() {
   }
 }
 
-Text Interpreter::run(const Body& body, std::vector<std::pair<std::string, Value>> variables) {
+Text Interpreter::run(const Body& body,
+                      const std::vector<std::pair<std::string, Value>>& variables) {
   const auto globals = std::make_shared<Scope>();
   globals->variables = global_functions();
-  for (auto& [name, value] : variables) {
-    globals->set(name, std::move(value));
+  for (const auto& [name, value] : variables) {
+    globals->set(name, value);
   }
   Text out;
   out_ = &out;

@@ -30,7 +30,7 @@ class Interpreter : public Engine {
   ~Interpreter() override;
 
   // The text of the template. Throws Failure; place() says where it was.
-  Text run(const Body& body, std::vector<std::pair<std::string, Value>> variables);
+  Text run(const Body& body, const std::vector<std::pair<std::string, Value>>& variables);
   Place place() const { return place_; }
 
  private:

@@ -118,7 +118,7 @@ Value attr(Engine& engine, const Value& input, Arguments& arguments) {
 
 // The name of a filter or test, and the arguments that go with it.
 std::string take_name(Arguments& arguments, std::string_view user) {
-  const std::string name = string_of(arguments.positional[0], user);
+  std::string name = string_of(arguments.positional[0], user);
   arguments.positional.erase(arguments.positional.begin());
   return name;
 }

@@ -122,7 +122,7 @@ bool is_trusted(const Value& value) {
 
 Value to_int(Engine&, const Value& input, Arguments& arguments) {
   const Bound bound = bind("int", arguments, {"default", "base"});
-  const Value otherwise = bound[0].value_or(Value::integer(0, true));
+  Value otherwise = bound[0].value_or(Value::integer(0, true));
   const Int base = bound[1] ? index_of(*bound[1], "the base") : 10;
   const bool trusted = is_trusted(input);
   if (input.is_integral()) {
@@ -153,7 +153,7 @@ Value to_int(Engine&, const Value& input, Arguments& arguments) {
 
 Value to_float(Engine&, const Value& input, Arguments& arguments) {
   const Bound bound = bind("float", arguments, {"default"});
-  const Value otherwise = bound[0].value_or(Value::real(0, true));
+  Value otherwise = bound[0].value_or(Value::real(0, true));
   const bool trusted = is_trusted(input);
   if (input.is_integral()) {
     return Value::real(static_cast<double>(input.as_int()), trusted);

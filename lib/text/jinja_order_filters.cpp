@@ -56,6 +56,7 @@ Value sort(Engine& engine, const Value& input, Arguments& arguments) {
   std::vector<Keyed> keyed;
   for (Value& value : elements(input, engine.budget)) {
     std::vector<Value> keys;
+    keys.reserve(getters.size());
     for (const Getter& get : getters) {
       keys.push_back(get(value));
     }

@@ -90,7 +90,7 @@ JinjaOutput JinjaTemplate::render(const std::vector<JinjaVariable>& variables,
   }
   jinja::Interpreter interpreter(options.limits, options.now);
   try {
-    const jinja::Text text = interpreter.run(tree_->body, std::move(values));
+    const jinja::Text text = interpreter.run(tree_->body, values);
     return {text.bytes(), spans_with(text, jinja::kTrusted), spans_with(text, jinja::kGenerated)};
   } catch (const jinja::Failure& failure) {
     jinja::fail_at(name_, interpreter.place(), failure.what());
