@@ -214,11 +214,13 @@ class Maker:
 
     def block(self, depth):
         r, d = self.rng, depth - 1
+        t = self.tag
         if depth <= 0:
             return self.pick(lambda: self.pick("text\n", "  ", "{# note #}\n", " {#- c -#} ", "a{{ ' ' }}b"),
                              lambda: "{{" + self.pick("", "-") + f" {self.any(1)} " + self.pick("", "-") + "}}",
-                             lambda: "{{ " + (self.pick(*self.names) if self.names else "s") + " }}")()
-        t = self.tag
+                             lambda: "{{ " + (self.pick(*self.names) if self.names else "s") + " }}",
+                             lambda: "{{ " + self.pick("v", "v", "w2", "p", "q", "i", "k is defined", "loop is defined", "ns is defined") + " }}",
+                             lambda: t("set " + self.pick("v", "w2", "s") + f" = {self.pick('1', 'v', repr('z'))}"))()
 
         def scoped(name, depth):
             self.names.append(name)

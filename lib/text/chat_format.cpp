@@ -89,7 +89,8 @@ ChatFormat ChatFormat::from_tokenizer_config(const Json& config, const std::stri
   format.where_ = where;
   const auto field = config.find("chat_template");
   if (field == config.end() || field->is_null()) {
-    throw FormatError(where + ": has no field 'chat_template'; newer models keep it in a file "
+    throw FormatError(where +
+                      ": has no field 'chat_template'; newer models keep it in a file "
                       "chat_template.jinja");
   }
   const std::string shown = where + ".chat_template";
@@ -136,7 +137,8 @@ const JinjaTemplate& ChatFormat::choose(const ChatRequest& request) const {
   }
   const JinjaTemplate* otherwise = named("default");
   if (otherwise == nullptr) {
-    throw FormatError(where_ + ".chat_template: has no template 'default', for requests without "
+    throw FormatError(where_ +
+                      ".chat_template: has no template 'default', for requests without "
                       "tools");
   }
   return *otherwise;

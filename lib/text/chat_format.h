@@ -49,7 +49,8 @@ class ChatFormat {
 
   // The prompt, with the origin of each byte. Throws FormatError where the template fails or calls
   // raise_exception ("name:line:column: ..."), for messages that are no list of objects, tools
-  // or documents that are no list, and variables that would hide messages, tools, documents or add_generation_prompt.
+  // or documents that are no list, and variables that would hide messages, tools, documents or
+  // add_generation_prompt.
   JinjaOutput render(const ChatRequest& request) const;
 
  private:

@@ -89,8 +89,15 @@ struct Statement {
   std::vector<ExprPtr> targets;  // names, tuples of targets, or attributes of namespaces
   std::vector<ExprPtr> expressions;
   std::vector<Body> bodies;
+  std::vector<std::vector<std::string>> own_names;  // of each body with a scope: jinja_scopes.h
   Signature signature;
   bool is_recursive = false;
+};
+
+// A parsed template.
+struct Tree {
+  Body body;
+  std::vector<std::string> own_names;
 };
 
 }  // namespace netcl::text::jinja

@@ -149,13 +149,21 @@ std::optional<Value> find_element(const Value& value, Int index) {
   return get_slice(value, Value::integer(at), Value::integer(at + 1), Value::none());
 }
 
+bool is_hashable(const Value& value) {
+  if (value.is(Kind::kTuple)) {
+    return std::all_of(value.items().begin(), value.items().end(), is_hashable);
+  }
+  return !value.is(Kind::kList) && !value.is(Kind::kDict) &&
+         (!value.is(Kind::kView) || value.as_view().what == View::What::kValues);
+}
+
 // What Python's value[key] finds; nothing where it raises.
 std::optional<Value> find_item(const Value& value, const Value& key, Budget& budget) {
   switch (value.kind()) {
     case Kind::kUndefined:
       throw Failure(value.undefined_message());
     case Kind::kDict: {
-      if (key.is(Kind::kList) || key.is(Kind::kDict) || key.is(Kind::kView)) {
+      if (!is_hashable(key)) {
         return std::nullopt;
       }
       const Value* found = value.as_dict().find(key, budget);

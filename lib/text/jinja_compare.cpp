@@ -194,9 +194,13 @@ uint64_t hash_of(const Value& value, Budget& budget) {
     }
     case Kind::kRange:
       return mixed(static_cast<uint64_t>(value.as_range().count()), 5);
+    case Kind::kView:
+      if (value.as_view().what == View::What::kValues) {
+        return mixed(std::hash<const Object*>()(value.object().get()), 6);
+      }
+      [[fallthrough]];
     case Kind::kList:
     case Kind::kDict:
-    case Kind::kView:
       throw Failure("a " + type_name(value) + " cannot be a key");
     default:
       return mixed(std::hash<const Object*>()(value.object().get()), 6);

@@ -2,6 +2,7 @@
 // Statements. Expressions are in jinja_evaluator.cpp, macros in jinja_macros.cpp.
 #include "text/jinja_interpreter.h"
 
+#include "base/error.h"
 #include "text/jinja_loop.h"
 
 namespace netcl::text::jinja {
@@ -43,7 +44,7 @@ Interpreter::~Interpreter() {
   }
 }
 
-Text Interpreter::run(const Body& body,
+Text Interpreter::run(const Tree& tree,
                       const std::vector<std::pair<std::string, Value>>& variables) {
   const auto globals = std::make_shared<Scope>();
   globals->variables = global_functions();
@@ -52,7 +53,7 @@ Text Interpreter::run(const Body& body,
   }
   Text out;
   out_ = &out;
-  execute(body, inner(globals));
+  execute(tree.body, inner(globals, tree.own_names));
   out_ = nullptr;
   return out;
 }
@@ -60,6 +61,15 @@ Text Interpreter::run(const Body& body,
 ScopePtr Interpreter::inner(const ScopePtr& scope) const {
   auto made = std::make_shared<Scope>();
   made->parent = scope;
+  return made;
+}
+
+ScopePtr Interpreter::inner(const ScopePtr& scope,
+                            const std::vector<std::string>& own_names) const {
+  ScopePtr made = inner(scope);
+  for (const std::string& name : own_names) {
+    made->set(name, Value::undefined(base::quote(name) + " is undefined"));
+  }
   return made;
 }
 
@@ -214,7 +224,7 @@ Interpreter::Flow Interpreter::run_loop(const Statement& statement, const ScopeP
   bool runs_else = true;
   while (const std::optional<Value> item = loop->advance()) {
     budget.step();
-    const ScopePtr own = inner(scope);
+    const ScopePtr own = inner(scope, statement.own_names[0]);
     own->set("loop", Value(Kind::kLoop, loop));
     at(statement.targets[0]->place);
     assign(*statement.targets[0], *item, own);
@@ -226,7 +236,7 @@ Interpreter::Flow Interpreter::run_loop(const Statement& statement, const ScopeP
   }
   loop->finish();
   if (runs_else && statement.bodies.size() > 1) {
-    return execute(statement.bodies[1], inner(scope));
+    return execute(statement.bodies[1], inner(scope, statement.own_names[1]));
   }
   return Flow::kNormal;
 }
@@ -265,7 +275,8 @@ void Interpreter::execute_set(const Statement& statement, const ScopePtr& scope)
 Interpreter::Flow Interpreter::execute_set_block(const Statement& statement,
                                                  const ScopePtr& scope) {
   Flow flow = Flow::kNormal;
-  Value value = Value::string(capture(statement.bodies[0], inner(scope), flow));
+  Value value =
+      Value::string(capture(statement.bodies[0], inner(scope, statement.own_names[0]), flow));
   if (flow != Flow::kNormal) {
     return flow;
   }
@@ -279,7 +290,7 @@ Interpreter::Flow Interpreter::execute_set_block(const Statement& statement,
 
 Interpreter::Flow Interpreter::execute_filter(const Statement& statement, const ScopePtr& scope) {
   Flow flow = Flow::kNormal;
-  const ScopePtr own = inner(scope);
+  const ScopePtr own = inner(scope, statement.own_names[0]);
   const Value text = Value::string(capture(statement.bodies[0], own, flow));
   if (flow == Flow::kNormal) {
     write_string(evaluate_filter(*statement.expressions[0], own, &text));
@@ -288,7 +299,7 @@ Interpreter::Flow Interpreter::execute_filter(const Statement& statement, const 
 }
 
 Interpreter::Flow Interpreter::execute_with(const Statement& statement, const ScopePtr& scope) {
-  const ScopePtr own = inner(scope);
+  const ScopePtr own = inner(scope, statement.own_names[0]);
   for (size_t i = 0; i < statement.targets.size(); ++i) {
     const Value value = evaluate(*statement.expressions[i], scope);
     assign(*statement.targets[i], value, own);
@@ -303,7 +314,7 @@ void Interpreter::execute_call(const Statement& statement, const ScopePtr& scope
 
 void Interpreter::execute_generation(const Statement& statement, const ScopePtr& scope) {
   Flow flow = Flow::kNormal;
-  Text text = capture(statement.bodies[0], inner(scope), flow);
+  Text text = capture(statement.bodies[0], inner(scope, statement.own_names[0]), flow);
   text.add_marks(kGenerated);
   write(text);
 }

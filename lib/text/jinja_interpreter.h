@@ -30,7 +30,7 @@ class Interpreter : public Engine {
   ~Interpreter() override;
 
   // The text of the template. Throws Failure; place() says where it was.
-  Text run(const Body& body, const std::vector<std::pair<std::string, Value>>& variables);
+  Text run(const Tree& tree, const std::vector<std::pair<std::string, Value>>& variables);
   Place place() const { return place_; }
 
  private:
@@ -81,6 +81,8 @@ class Interpreter : public Engine {
 
   void at(Place place) { place_ = place; }
   ScopePtr inner(const ScopePtr& scope) const;
+  // The scope of a body, with the names that are its own from the begin.
+  ScopePtr inner(const ScopePtr& scope, const std::vector<std::string>& own_names) const;
 
   // Counts a level of nesting for as long as it lives.
   class Nesting {

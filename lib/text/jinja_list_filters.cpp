@@ -147,6 +147,9 @@ Value map(Engine& engine, const Value& input, Arguments& arguments) {
       return engine.apply_filter(name, value, copy);
     };
   }
+  if (!truth(input, engine.budget)) {
+    return Value::iterator([] { return std::optional<Value>(); }, level + 1);
+  }
   return Value::iterator(
       [&engine, next = iterate(input), change]() -> std::optional<Value> {
         engine.budget.step();

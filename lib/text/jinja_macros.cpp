@@ -53,7 +53,7 @@ Value Interpreter::call_macro(const Statement& statement, const ScopePtr& scope,
 ScopePtr Interpreter::bind_macro(const Statement& statement, const ScopePtr& scope,
                                  Arguments& arguments) {
   const Signature& signature = statement.signature;
-  ScopePtr own = inner(scope);
+  ScopePtr own = inner(scope, statement.own_names[0]);
   const std::string shown = "macro " + base::quote(statement.name);
   const size_t count = signature.names.size();
   const size_t given = std::min(arguments.positional.size(), count);

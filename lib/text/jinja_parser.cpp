@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "text/jinja_expression_parser.h"
+#include "text/jinja_names.h"
+#include "text/jinja_scopes.h"
 
 namespace netcl::text::jinja {
 
@@ -332,8 +334,14 @@ class Parser : ExpressionParser {
 
 }  // namespace
 
-Body parse_template(std::string_view source, std::string_view name) {
-  return Parser(tokenize(source, name), name).run();
+Tree parse_template(std::string_view source, std::string_view name) {
+  Tree tree;
+  tree.body = Parser(tokenize(source, name), name).run();
+  if (const std::optional<UnknownName> unknown = find_unknown_name(tree.body)) {
+    fail_at(name, unknown->place, unknown->message);
+  }
+  tree.own_names = find_own_names(tree.body);
+  return tree;
 }
 
 }  // namespace netcl::text::jinja

@@ -9,10 +9,10 @@
 
 namespace netcl::text::jinja {
 
-// The statements of a template. `name` is the template's name in messages. Throws FormatError
+// The syntax tree of a template. `name` is the template's name in messages. Throws FormatError
 // ("name:line:column: ...") for what is no template, for tags that chat templates have no use for
 // (include, import, extends ...) and for nesting deeper than kMaxNesting.
-Body parse_template(std::string_view source, std::string_view name);
+Tree parse_template(std::string_view source, std::string_view name);
 
 // Bound of nested brackets, operators and blocks.
 inline constexpr int kMaxNesting = 200;

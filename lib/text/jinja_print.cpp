@@ -212,7 +212,7 @@ std::string float_text(double value) {
   } else if (exponent < 0) {
     out = "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
   } else if (count <= exponent + 1) {
-    out = digits + std::string(static_cast<size_t>(exponent + 1 - count), '0') + ".0";
+    out = digits + std::string(static_cast<size_t>(exponent) + 1 - digits.size(), '0') + ".0";
   } else {
     const auto whole = static_cast<size_t>(exponent + 1);
     out = digits.substr(0, whole) + "." + digits.substr(whole);

@@ -36,11 +36,13 @@ Int count_of(const std::optional<Value>& value) {
 
 Value replace(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("replace", arguments, {"old", "new", "count"}, 2);
+  const std::string& old = string_of(*bound[0], "'replace'");
+  if (self.as_string().markup) {
+    return made(
+        self, replaced(self.text(), old, html_text(*bound[1], engine.budget), count_of(bound[2])));
+  }
   string_of(*bound[1], "'replace'");
-  const Text& now = bound[1]->text();
-  return made(self, replaced(self.text(), string_of(*bound[0], "'replace'"),
-                             self.as_string().markup ? html_text(*bound[1], engine.budget) : now,
-                             count_of(bound[2])));
+  return made(self, replaced(self.text(), old, bound[1]->text(), count_of(bound[2])));
 }
 
 Value list_of(const Value& self, std::vector<Text> parts, Engine& engine) {

@@ -182,21 +182,50 @@ Value wordcount(Engine& engine, const Value& input, Arguments& arguments) {
   return Value::integer(words);
 }
 
-Value urlencode(Engine& engine, const Value& input, Arguments& arguments) {
-  bind("urlencode", arguments, {});
+// Everything but letters, digits and `plain` as percent escapes.
+Text url_quoted(const Text& text, std::string_view plain, bool blank_as_plus) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
-  const Text text = to_str(input, engine.budget);
   Text out;
   for (size_t at = 0; at < text.size(); ++at) {
-    const auto c = static_cast<unsigned char>(text.bytes()[at]);
-    const bool is_plain =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-        std::string_view("_.-~/").find(static_cast<char>(c)) != std::string_view::npos;
-    if (is_plain) {
+    const char byte = text.bytes()[at];
+    const auto c = static_cast<unsigned char>(byte);
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+        plain.find(byte) != std::string_view::npos) {
       out.append(text, at, at + 1);
+    } else if (c == ' ' && blank_as_plus) {
+      out.append_for("+", text, at, at + 1);
     } else {
       out.append_for(std::string("%") + kDigits[c >> 4] + kDigits[c & 15], text, at, at + 1);
     }
+  }
+  return out;
+}
+
+// A string, or the pairs of a dict or list as a query.
+Value urlencode(Engine& engine, const Value& input, Arguments& arguments) {
+  bind("urlencode", arguments, {});
+  const bool is_query = input.is_sequence() || input.is(Kind::kDict) || input.is(Kind::kRange) ||
+                        input.is(Kind::kView) || input.is(Kind::kIterator) || input.is_undefined();
+  if (!is_query) {
+    return Value::string(url_quoted(to_str(input, engine.budget), "_.-~/", false));
+  }
+  Value pairs = input;
+  if (input.is(Kind::kDict)) {
+    Arguments none;
+    pairs = engine.apply_filter("items", input, none);
+  }
+  Text out;
+  bool is_first = true;
+  for (const Value& entry : elements(pairs, engine.budget)) {
+    const std::vector<Value> pair = elements(entry, engine.budget);
+    if (pair.size() != 2) {
+      throw Failure("'urlencode' needs a string, a dict or pairs");
+    }
+    out.append(is_first ? "" : "&", kNoMarks);
+    is_first = false;
+    out.append(url_quoted(to_str(pair[0], engine.budget), "_.-~", true));
+    out.append("=", kNoMarks);
+    out.append(url_quoted(to_str(pair[1], engine.budget), "_.-~", true));
   }
   return Value::string(std::move(out));
 }

@@ -63,14 +63,9 @@ std::vector<ByteSpan> spans_with(const jinja::Text& text, jinja::Marks wanted) {
 
 }  // namespace
 
-struct JinjaTemplate::Tree {
-  jinja::Body body;
-};
-
 JinjaTemplate::JinjaTemplate(std::string_view source, std::string name)
-    : name_(std::move(name)), tree_(std::make_unique<Tree>()) {
-  tree_->body = jinja::parse_template(source, name_);
-}
+    : name_(std::move(name)),
+      tree_(std::make_unique<jinja::Tree>(jinja::parse_template(source, name_))) {}
 
 JinjaTemplate::~JinjaTemplate() = default;
 JinjaTemplate::JinjaTemplate(JinjaTemplate&&) noexcept = default;
@@ -90,7 +85,7 @@ JinjaOutput JinjaTemplate::render(const std::vector<JinjaVariable>& variables,
   }
   jinja::Interpreter interpreter(options.limits, options.now);
   try {
-    const jinja::Text text = interpreter.run(tree_->body, values);
+    const jinja::Text text = interpreter.run(*tree_, values);
     return {text.bytes(), spans_with(text, jinja::kTrusted), spans_with(text, jinja::kGenerated)};
   } catch (const jinja::Failure& failure) {
     jinja::fail_at(name_, interpreter.place(), failure.what());

@@ -22,6 +22,10 @@
 
 namespace netcl::text {
 
+namespace jinja {
+struct Tree;
+}
+
 struct JinjaVariable {
   std::string name;
   base::Json value;
@@ -55,9 +59,8 @@ class JinjaTemplate {
                      const JinjaOptions& options = {}) const;
 
  private:
-  struct Tree;
   std::string name_;
-  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<jinja::Tree> tree_;
 };
 
 }  // namespace netcl::text

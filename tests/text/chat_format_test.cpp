@@ -26,9 +26,8 @@ ChatRequest request_of(const char* messages) {
 }
 
 std::string config_error(const char* config, const std::string& name = "") {
-  return message_of<FormatError>([&] {
-    ChatFormat::from_tokenizer_config(parse_json(config, "c"), "c.json", name);
-  });
+  return message_of<FormatError>(
+      [&] { ChatFormat::from_tokenizer_config(parse_json(config, "c"), "c.json", name); });
 }
 
 }  // namespace

@@ -107,6 +107,16 @@ TEST_CASE("jinja: macros, call blocks, filter blocks, block set and with") {
         "t:1:35: macro 'm' has no parameter 'b'");
 }
 
+TEST_CASE("jinja: a variable that a block sets hides one of that name from the block's begin") {
+  const std::string x = R"({"x":5})";
+  CHECK(render("{% for i in [1] %}{{ x }}{% endfor %}{% set x = 2 %}{{ x }}", x) == "2");
+  CHECK(render("{{ x }}{% for i in [1] %}{{ x }}{% endfor %}{% set x = 2 %}{{ x }}", x) == "552");
+  CHECK(render("{% macro m() %}{{ x }}{% endmacro %}{{ m() }}{% set x = 2 %}{{ m() }}", x) == "2");
+  CHECK(render("{% if false %}{% set x = 2 %}{% endif %}{{ x }}", x) == "5");
+  CHECK(render("{% for i in [1, 2] %}{{ x }}{% set x = i %}{{ x }}{% endfor %}{{ x }}", x) ==
+        "51525");
+}
+
 TEST_CASE("jinja: generation blocks mark what lies in them") {
   const auto output = netcl::text::JinjaTemplate(
                           "{% for m in ['a', 'bc'] %}u{% generation %}{{ m }}!{% endgeneration %}"
@@ -137,6 +147,8 @@ TEST_CASE("jinja: errors name line and column") {
   CHECK(error_of("{{ 'a' + 1 }}") == "t:1:8: '+' does not work on str and int");
   CHECK(error_of("{{ x | nope }}") == "t:1:8: unknown filter 'nope'");
   CHECK(error_of("{{ x is nope }}") == "t:1:9: unknown test 'nope'");
+  CHECK(error_of("{% for i in [] %}{{ i | nope }}{% endfor %}") == "t:1:25: unknown filter 'nope'");
+  CHECK(render("{% if false %}{{ x | nope }}{% endif %}{{ 1 if true else x is nope }}") == "1");
   CHECK(error_of("{% include 'x' %}") ==
         "t:1:4: the tag 'include' is not supported in chat templates");
   CHECK(error_of("{% endif %}") == "t:1:4: unknown tag 'endif'");

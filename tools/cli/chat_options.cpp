@@ -21,8 +21,8 @@ Json read_json(const std::string& path) {
 // What looks like JSON is JSON; a bare word is text, so that it needs no quotes in a shell.
 Json variable_value(const std::string& text, const std::string& where) {
   const bool is_word = text == "true" || text == "false" || text == "null";
-  const bool is_quoted = !text.empty() && std::string_view("\"[{").find(text[0]) !=
-                                              std::string_view::npos;
+  const bool is_quoted =
+      !text.empty() && std::string_view("\"[{").find(text[0]) != std::string_view::npos;
   if (is_word || is_quoted) {
     try {
       return base::parse_json(text, where);

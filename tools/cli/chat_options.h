@@ -13,14 +13,14 @@
 namespace netcl::cli {
 
 struct ChatOptions {
-  std::string template_path;     // --template
-  std::string config_path;       // --tokenizer-config
-  std::string template_name;     // --template-name
-  std::string tools_path;        // --tools
-  std::string documents_path;    // --documents
-  std::string variables_path;    // --vars
+  std::string template_path;           // --template
+  std::string config_path;             // --tokenizer-config
+  std::string template_name;           // --template-name
+  std::string tools_path;              // --tools
+  std::string documents_path;          // --documents
+  std::string variables_path;          // --vars
   std::vector<std::string> variables;  // --var, "NAME=VALUE" each
-  std::string now;               // --now; empty: the present
+  std::string now;                     // --now; empty: the present
   bool add_generation_prompt = false;
 };
 
