@@ -107,7 +107,7 @@ ChatFormat ChatFormat::from_tokenizer_config(const Json& config, const std::stri
   std::string names;
   for (const Json& entry : *field) {
     const std::string name = base::require_string(entry, "name", shown);
-    names += (names.empty() ? "" : ", ") + base::quote(name);
+    names.append(names.empty() ? "" : ", ").append(base::quote(name));
     if (template_name.empty() ? name == "default" || name == "tool_use" : name == template_name) {
       format.templates_.emplace_back(
           template_name.empty() ? name : "",

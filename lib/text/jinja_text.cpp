@@ -31,8 +31,7 @@ void Text::append(std::string_view bytes, Marks marks) {
 
 void Text::append(const Text& other, size_t begin, size_t end) {
   if (&other == this) {
-    const Text copy = other;
-    append(copy, begin, end);
+    append(Text(other), begin, end);
     return;
   }
   const std::string_view bytes = other.bytes_;
