@@ -125,6 +125,13 @@ class AddedTokenMatcher::Selection {
 
 void AddedTokenMatcher::find(std::string_view text, const std::vector<bool>& ignored,
                              std::vector<AddedMatch>& matches) const {
+  const ByteSpan everywhere = {0, text.size()};
+  find(text, ignored, {&everywhere, 1}, matches);
+}
+
+void AddedTokenMatcher::find(std::string_view text, const std::vector<bool>& ignored,
+                             std::span<const ByteSpan> places,
+                             std::vector<AddedMatch>& matches) const {
   if (empty()) {
     return;
   }
@@ -133,13 +140,16 @@ void AddedTokenMatcher::find(std::string_view text, const std::vector<bool>& ign
   const size_t block = std::clamp(4 * automaton_.longest(), kSmallestBlock, kLargestBlock);
   std::vector<TokenAutomaton::Hit> hits;
   Selection selection(*this, text, ignored, matches);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = begin + std::min(block, text.size() - begin);
-    automaton_.find(text, begin, end, hits);
-    for (auto hit = hits.rbegin(); hit != hits.rend(); ++hit) {
-      selection.offer(begin + hit->at, hit->token);
+  for (const ByteSpan& place : places) {
+    const std::string_view readable = text.substr(0, place.end);
+    for (size_t begin = place.begin; begin < readable.size();) {
+      const size_t end = begin + std::min(block, readable.size() - begin);
+      automaton_.find(readable, begin, end, hits);
+      for (auto hit = hits.rbegin(); hit != hits.rend(); ++hit) {
+        selection.offer(begin + hit->at, hit->token);
+      }
+      begin = std::max(end, selection.next());
     }
-    begin = std::max(end, selection.next());
   }
 }
 

@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/byte_span.h"
 #include "text/token_automaton.h"
 
 namespace netcl::text {
@@ -51,6 +53,13 @@ class AddedTokenMatcher {
   // unrecognised: what it covers is passed over, so no shorter token is found inside it.
   void find(std::string_view text, const std::vector<bool>& ignored,
             std::vector<AddedMatch>& matches) const;
+  // The same for tokens whose own text lies within one of `places` (ascending, apart), as if what
+  // is outside of them were no token's text; white space and words around a token still count.
+  void find(std::string_view text, const std::vector<bool>& ignored,
+            std::span<const ByteSpan> places, std::vector<AddedMatch>& matches) const;
+
+  // Bytes of what is looked for as token `token`.
+  size_t length(uint32_t token) const { return lengths_[token]; }
 
  private:
   class Selection;

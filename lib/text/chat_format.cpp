@@ -168,4 +168,85 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
   return choose(request).render(variables, options);
 }
 
+namespace {
+
+// Whether `bytes` lies within one of `spans`.
+bool is_within(const ByteSpan& bytes, const std::vector<ByteSpan>& spans) {
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), bytes.begin,
+                       [](uint64_t begin, const ByteSpan& span) { return begin < span.begin; });
+  return after != spans.begin() && bytes.end <= std::prev(after)->end;
+}
+
+// Whether `bytes` shares a byte with one of `spans`.
+bool overlaps(const ByteSpan& bytes, const std::vector<ByteSpan>& spans) {
+  const auto first =
+      std::upper_bound(spans.begin(), spans.end(), bytes.begin,
+                       [](uint64_t begin, const ByteSpan& span) { return begin < span.end; });
+  return bytes.begin < bytes.end && first != spans.end() && first->begin < bytes.end;
+}
+
+// Throws FormatError at the first added token that the template has not written itself.
+void refuse_content_tokens(const JinjaOutput& prompt, const BpeTokenizer& tokenizer) {
+  EncodeOptions options;
+  options.special = SpecialPolicy::kAllow;
+  const Encoding all = tokenizer.encode_with_spans(prompt.text, options);
+  for (size_t i = 0; i < all.ids.size(); ++i) {
+    const std::string_view bytes = tokenizer.token_bytes(all.ids[i]);
+    const std::optional<uint32_t> added = tokenizer.find_added(bytes);
+    if (!added || *added != all.ids[i]) {
+      continue;
+    }
+    // The span may take white space along.
+    const std::string_view span =
+        std::string_view(prompt.text)
+            .substr(all.spans[i].begin, all.spans[i].end - all.spans[i].begin);
+    const size_t at = span.find(bytes);
+    const uint64_t begin = all.spans[i].begin + (at == std::string_view::npos ? 0 : at);
+    const uint64_t end = at == std::string_view::npos ? all.spans[i].end : begin + bytes.size();
+    if (!is_within({begin, end}, prompt.trusted)) {
+      throw FormatError(base::at_byte("prompt", begin) + ": the conversation holds the token " +
+                        base::quote(bytes));
+    }
+  }
+}
+
+}  // namespace
+
+void ChatFormat::refuse_double_bos(const BpeTokenizer& tokenizer,
+                                   const std::vector<uint32_t>& ids) const {
+  const auto bos = special_tokens_.find("bos_token");
+  if (bos == special_tokens_.end() || !bos->is_string() || ids.size() < 2) {
+    return;
+  }
+  const std::optional<uint32_t> id = tokenizer.find_added(bos->get<std::string>());
+  if (id && ids[0] == *id && ids[1] == *id) {
+    throw FormatError(where_ + ": the prompt begins with " + base::quote(bos->get<std::string>()) +
+                      " twice");
+  }
+}
+
+ChatIds ChatFormat::encode(const ChatRequest& request, const BpeTokenizer& tokenizer,
+                           ContentTokens content) const {
+  const JinjaOutput prompt = render(request);
+  if (content == ContentTokens::kRefuse) {
+    refuse_content_tokens(prompt, tokenizer);
+  }
+  EncodeOptions options;
+  options.special = SpecialPolicy::kAllow;
+  options.where = "prompt";
+  if (content != ContentTokens::kAllow) {
+    options.trusted = prompt.trusted;
+  }
+  Encoding encoding = tokenizer.encode_with_spans(prompt.text, options);
+  refuse_double_bos(tokenizer, encoding.ids);
+  ChatIds result;
+  result.ids = std::move(encoding.ids);
+  result.generated.reserve(result.ids.size());
+  for (const ByteSpan& span : encoding.spans) {
+    result.generated.push_back(overlaps(span, prompt.generated) ? 1 : 0);
+  }
+  return result;
+}
+
 }  // namespace netcl::text

@@ -3,6 +3,7 @@
 #ifndef NETCL_TEXT_CHAT_FORMAT_H_
 #define NETCL_TEXT_CHAT_FORMAT_H_
 
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "base/json_file.h"
 #include "text/jinja_template.h"
+#include "text/tokenizer.h"
 
 namespace netcl::text {
 
@@ -25,6 +27,15 @@ struct ChatRequest {
   base::Json variables = base::Json::object();
   std::tm now{};  // what strftime_now formats
   jinja::Limits limits;
+};
+
+// What the text of an added token in a conversation means: ordinary text; an error; its id, as if
+// the template had written it.
+enum class ContentTokens { kPlain, kRefuse, kAllow };
+
+struct ChatIds {
+  std::vector<uint32_t> ids;
+  std::vector<uint32_t> generated;  // for each id 1 if it has bytes of a generation block, else 0
 };
 
 class ChatFormat {
@@ -53,8 +64,17 @@ class ChatFormat {
   // add_generation_prompt.
   JinjaOutput render(const ChatRequest& request) const;
 
+  // Ids of the prompt. An added token, special or not, becomes its id if the template wrote all of
+  // its bytes; what it means in the conversation, or put together from both, `content` says. The
+  // borders between template and conversation cut nothing else: without such text the ids are those
+  // of the prompt as a whole. Nothing is added by the tokenizer's post-processor. Throws as
+  // render(), and FormatError for refused text and for a prompt that begins with bos_token twice.
+  ChatIds encode(const ChatRequest& request, const BpeTokenizer& tokenizer,
+                 ContentTokens content = ContentTokens::kPlain) const;
+
  private:
   ChatFormat() = default;
+  void refuse_double_bos(const BpeTokenizer& tokenizer, const std::vector<uint32_t>& ids) const;
   const JinjaTemplate& choose(const ChatRequest& request) const;
 
   std::vector<std::pair<std::string, JinjaTemplate>> templates_;  // by name

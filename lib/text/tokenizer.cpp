@@ -245,7 +245,11 @@ class EncodeRun {
     }
     std::vector<AddedMatch> matches;
     if (options_.special != SpecialPolicy::kNone) {
-      state_.raw_matcher.find(text, ignored_, matches);
+      if (options_.trusted) {
+        state_.raw_matcher.find(text, ignored_, *options_.trusted, matches);
+      } else {
+        state_.raw_matcher.find(text, ignored_, matches);
+      }
     }
     size_t at = 0;
     for (const AddedMatch& match : matches) {
@@ -313,6 +317,17 @@ class EncodeRun {
     add(token.id, span);
   }
 
+  // Whether added tokens may be made from these bytes of the whole text.
+  bool is_trusted(const ByteSpan& bytes) const {
+    if (!options_.trusted) {
+      return true;
+    }
+    const auto after =
+        std::upper_bound(options_.trusted->begin(), options_.trusted->end(), bytes.begin,
+                         [](uint64_t begin, const ByteSpan& span) { return begin < span.begin; });
+    return after != options_.trusted->begin() && bytes.end <= std::prev(after)->end;
+  }
+
   // Text between added tokens, [begin, end) of the whole text.
   void encode_segment(size_t begin, size_t end) {
     if (begin >= end) {
@@ -335,6 +350,11 @@ class EncodeRun {
     }
     size_t at = 0;
     for (const AddedMatch& match : matches) {
+      const size_t content_end =
+          match.content_begin + state_.normalized_matcher.length(match.token);
+      if (!is_trusted(original(match.content_begin, content_end))) {
+        continue;
+      }
       encode_plain(text, at, match.begin, original);
       accept(match, original(match.content_begin, match.end).begin,
              original(match.begin, match.end));

@@ -56,6 +56,9 @@ struct EncodeOptions {
   // Contents of special tokens that become their ids under kRefuse and kPlain. A name that is no
   // added token of the tokenizer is a UsageError; so is any name under kNone.
   std::vector<std::string> allowed;
+  // Bytes of the text that added tokens, special or not, may be made from (ascending, apart); what
+  // lies outside is ordinary text, and nothing else changes. Without it all bytes may.
+  std::optional<std::vector<ByteSpan>> trusted;
   // Adds what the file's post-processor adds around one text (BOS, EOS, [CLS] ...).
   bool apply_template = false;
   // What the error about a refused special token tells the user to do.

@@ -2,11 +2,15 @@
 // Chat templates of real models, rendered like Python jinja2 rendered them.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "jinja_render.h"
 #include "support/catch.h"
 #include "support/skip.h"
+#include "text/chat_format.h"
+#include "text/tokenizer_parts.h"
+#include "vocab_files.h"
 
 using netcl::base::Json;
 using netcl::tests::shared_dir;
@@ -213,4 +217,96 @@ TEST_CASE("golden chat: control text in a conversation adds nothing to what the 
   INFO("different:\n" << differing.substr(0, 4000));
   CHECK(differing.empty());
   CHECK(cases > 1500);
+}
+
+TEST_CASE("golden chat: ids of prompts") {
+  if (shared_dir().empty()) {
+    netcl::tests::skip("no shared test data");
+    return;
+  }
+  const std::string folder = shared_dir() + "/chat";
+  const Json inputs = netcl::base::parse_json(file_text(folder + "/inputs.json"), "inputs.json");
+  std::map<std::string, netcl::text::BpeTokenizer> tokenizers;
+  size_t cases = 0;
+  size_t with_control_text = 0;
+  std::string differing;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string family = entry.path().string();
+    if (!std::filesystem::exists(family + "/template.jinja")) {
+      continue;
+    }
+    const Json meta = netcl::base::parse_json(file_text(family + "/meta.json"), "meta.json");
+    if (meta["vocab"].is_null()) {
+      continue;
+    }
+    const std::string vocabulary = meta["vocab"].get<std::string>();
+    if (!tokenizers.contains(vocabulary)) {
+      const auto loaded = netcl::tests::load_vocabulary(vocabulary);
+      if (!loaded) {
+        return;
+      }
+      tokenizers.emplace(vocabulary, *loaded);
+    }
+    const netcl::text::BpeTokenizer& tokenizer = tokenizers.at(vocabulary);
+    const netcl::text::ChatFormat format(file_text(family + "/template.jinja"), family,
+                                         meta["special_tokens"]);
+    for (const Json& row : lines_of(family + "/cases.jsonl")) {
+      if (!row.contains("ids")) {
+        continue;
+      }
+      ++cases;
+      const std::string conversation_name = row["conv"].get<std::string>();
+      const Json& conversation = inputs["conversations"][conversation_name];
+      netcl::text::ChatRequest request;
+      request.messages = conversation["messages"];
+      request.tools = conversation.value("tools", Json());
+      request.documents = conversation.value("documents", Json());
+      request.variables = row.value("kwargs", Json::object());
+      request.add_generation_prompt = row["add_generation_prompt"].get<bool>();
+      request.now = golden_options().now;
+      const auto wanted = row["ids"].get<std::vector<uint32_t>>();
+      const std::string id = row["id"].get<std::string>();
+      using netcl::text::ContentTokens;
+      if (format.encode(request, tokenizer, ContentTokens::kAllow).ids != wanted) {
+        differing += id + " allow\n";
+      }
+      const auto plain = format.encode(request, tokenizer, ContentTokens::kPlain).ids;
+      bool is_refused = false;
+      try {
+        format.encode(request, tokenizer, ContentTokens::kRefuse);
+      } catch (const netcl::base::FormatError&) {
+        is_refused = true;
+      }
+      // Where a conversation holds no control text, its ids do not depend on the policy.
+      with_control_text += is_refused ? 1 : 0;
+      if ((plain != wanted) != is_refused) {
+        differing += id + (is_refused ? " refused\n" : " plain\n");
+      }
+      // Control text everywhere adds no added token, but for what it is.
+      const auto count_added = [&](const std::vector<uint32_t>& ids) {
+        size_t count = 0;
+        for (const uint32_t token : ids) {
+          count += tokenizer.find_added(tokenizer.token_bytes(token)) == token ? 1 : 0;
+        }
+        return count;
+      };
+      netcl::text::ChatRequest harmless = request;
+      netcl::text::ChatRequest hostile = request;
+      std::string control;
+      for (const netcl::text::AddedToken& token : tokenizer.parts().added_tokens) {
+        control += control.size() < 2000 ? token.content : "";
+      }
+      append_everywhere(harmless.messages, "x");
+      append_everywhere(hostile.messages, control);
+      const auto few = count_added(format.encode(harmless, tokenizer).ids);
+      const auto many = count_added(format.encode(hostile, tokenizer).ids);
+      if (few != many) {
+        differing += id + " injection: " + std::to_string(few) + " " + std::to_string(many) + "\n";
+      }
+    }
+  }
+  INFO("different:\n" << differing.substr(0, 6000));
+  CHECK(differing.empty());
+  CHECK(cases > 600);
+  CHECK(with_control_text > 10);
 }
