@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // chat-render: conversations to prompts.
 #include <ctime>
+#include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
 #include "cli/chat_options.h"
 #include "cli/documents.h"
+#include "cli/id_format.h"
 #include "cli/run_tool.h"
+#include "cli/tokenizer_option.h"
 #include "text/chat_format.h"
 
 namespace {
@@ -20,6 +24,11 @@ struct Options {
   std::vector<std::string> files;
   std::string output = "-";
   bool jsonl = false;
+  bool ids = false;
+  cli::TokenizerOption tokenizer;
+  cli::IdFormat format = cli::IdFormat::kAuto;
+  text::ContentTokens content = text::ContentTokens::kPlain;
+  std::string mask;
 };
 
 const char* const kFooter =
@@ -34,6 +43,11 @@ const char* const kFooter =
     "--jsonl\n"
     "each line is one, and each line of the result: {\"text\":\"...\"}, with\n"
     "the conversation's 'id' if it has one.\n"
+    "\n"
+    "With --ids an added token, special or not, becomes its id only where the template wrote all "
+    "of\n"
+    "its bytes (its text, and special tokens of the tokenizer_config.json): a message cannot forge "
+    "one.\n"
     "\n"
     "--var NAME=VALUE: true, false, null, a number, or text in quotes, [] or {} is read as JSON, "
     "all\n"
@@ -51,6 +65,25 @@ void declare(cli::ToolApp& app, Options& options) {
   cli::add_chat_options(app, options.chat);
   app.add_text("-o,--output", options.output, "FILE", "Result; default: standard output")
       ->group("Output");
+  app.add_switch("--ids", options.ids, "Write token ids, of the tokenizer -t, in place of text")
+      ->group("Ids");
+  cli::add_tokenizer_options(app, options.tokenizer);
+  app.get_option("--tokenizer")->required(false);
+  app.add_choice<text::ContentTokens>("--special-in-content", options.content,
+                                      {{"plain", text::ContentTokens::kPlain},
+                                       {"refuse", text::ContentTokens::kRefuse},
+                                       {"allow", text::ContentTokens::kAllow}},
+                                      "Text of added tokens in messages, tools, documents and "
+                                      "variables:\n"
+                                      "ordinary text (default), exit 3, or their ids")
+      ->group("Ids");
+  app.add_choice<cli::IdFormat>("--format", options.format, cli::id_format_choices(false),
+                                "Form of the ids; default: what -o is named, else text")
+      ->group("Ids");
+  app.add_text("--mask", options.mask, "FILE",
+               "For each id 1 if it is of a generation block, else 0; in the form that the name\n"
+               "says")
+      ->group("Ids");
   app.footer(kFooter);
 }
 
@@ -81,51 +114,134 @@ Conversation parse_conversation(std::string_view json_text, const std::string& w
   return conversation;
 }
 
-void render(const text::ChatFormat& format, std::string_view json_text, const std::string& where,
-            const text::ChatRequest& common, bool as_json, base::OutputFile& out) {
-  const Conversation conversation = parse_conversation(json_text, where, common);
-  std::string text;
-  try {
-    text = format.render(conversation.request).text;
-  } catch (const base::FormatError& error) {
-    // Which conversation it was, besides the place in the template.
-    throw base::FormatError(where + ": " + error.what());
+// Writes one conversation after the other, as text or ids.
+class Renderer {
+ public:
+  explicit Renderer(const Options& options)
+      : options_(options),
+        format_(cli::load_chat_format(options.chat)),
+        common_(cli::make_request(options.chat)),
+        out_(options.output) {
+    if (!options.ids) {
+      return;
+    }
+    tokenizer_ = cli::load_tokenizer(options.tokenizer, false);
+    ids_ = cli::make_id_writer(id_format(), out_, options.output, options.jsonl);
+    if (!options.mask.empty()) {
+      mask_out_.emplace(options.mask);
+      mask_ = cli::make_id_writer(cli::id_format_of_name(options.mask), *mask_out_, options.mask,
+                                  options.jsonl);
+    }
   }
-  if (!as_json) {
-    out.write(text);
-    return;
-  }
-  Json line = {{"text", text}};
-  if (!conversation.id.is_null()) {
-    line["id"] = conversation.id;
-  }
-  out.write(base::to_text(line) + "\n");
-}
 
-int run(const Options& options) {
+  void render(std::string_view json_text, const std::string& where) {
+    const Conversation conversation = parse_conversation(json_text, where, common_);
+    try {
+      if (tokenizer_) {
+        write_ids(conversation);
+      } else {
+        write_text(conversation);
+      }
+    } catch (const base::FormatError& error) {
+      // Which conversation it was, besides the place in the template.
+      throw base::FormatError(where + ": " + error.what());
+    }
+  }
+
+  void flush() { out_.flush(); }
+
+  void finish() {
+    if (ids_ != nullptr) {
+      ids_->finish();
+    }
+    if (mask_ != nullptr) {
+      mask_->finish();
+      mask_out_->commit();
+    }
+    out_.commit();
+  }
+
+ private:
+  cli::IdFormat id_format() const {
+    return options_.format == cli::IdFormat::kAuto ? cli::id_format_of_name(options_.output)
+                                                   : options_.format;
+  }
+
+  void write_text(const Conversation& conversation) {
+    const std::string text = format_.render(conversation.request).text;
+    if (!options_.jsonl) {
+      out_.write(text);
+      return;
+    }
+    Json line = {{"text", text}};
+    if (!conversation.id.is_null()) {
+      line["id"] = conversation.id;
+    }
+    out_.write(base::to_text(line) + "\n");
+  }
+
+  void write_ids(const Conversation& conversation) {
+    const text::ChatIds ids = format_.encode(conversation.request, *tokenizer_, options_.content);
+    const std::string id_json = conversation.id.is_null() ? "" : base::to_text(conversation.id);
+    ids_->write({ids.ids, id_json, {}});
+    if (mask_ != nullptr) {
+      mask_->write({ids.generated, id_json, {}});
+    }
+  }
+
+  const Options& options_;
+  text::ChatFormat format_;
+  text::ChatRequest common_;
+  base::OutputFile out_;
+  std::optional<base::OutputFile> mask_out_;
+  std::optional<text::BpeTokenizer> tokenizer_;
+  std::unique_ptr<cli::IdWriter> ids_, mask_;
+};
+
+void check(const Options& options) {
   if (options.files.size() > 1 && !options.jsonl) {
     throw base::UsageError("several files are several conversations; give them with --jsonl");
   }
-  const text::ChatFormat format = cli::load_chat_format(options.chat);
-  const text::ChatRequest common = cli::make_request(options.chat);
+  const bool has_id_options = !options.tokenizer.path.empty() || !options.mask.empty() ||
+                              options.format != cli::IdFormat::kAuto ||
+                              options.content != text::ContentTokens::kPlain;
+  if (!options.ids && has_id_options) {
+    throw base::UsageError("-t, --format, --mask and --special-in-content go with --ids");
+  }
+  if (options.ids && options.tokenizer.path.empty()) {
+    throw base::UsageError("--ids needs a tokenizer; give -t");
+  }
+  if (options.ids) {
+    const cli::IdFormat format = options.format == cli::IdFormat::kAuto
+                                     ? cli::id_format_of_name(options.output)
+                                     : options.format;
+    if (cli::is_binary(format)) {
+      cli::refuse_binary_on_terminal(options.output, "ids");
+    }
+    cli::refuse_same_outputs({options.output, options.mask});
+  }
+}
+
+int run(const Options& options) {
+  check(options);
+  Renderer renderer(options);
   cli::DocumentOptions documents;
   documents.files = options.files;
   documents.lines = options.jsonl;
   cli::DocumentReader reader(std::move(documents));
-  base::OutputFile out(options.output);
   uint64_t line = 0;
   reader.for_each_batch([&](const cli::DocumentBatch& batch) {
     for (const cli::Document& document : batch.documents) {
       line = document.where_offset == 0 ? 1 : line + 1;
       const std::string where =
           options.jsonl ? base::at_line(document.where, line) : document.where;
-      render(format, document.text, where, common, options.jsonl, out);
+      renderer.render(document.text, where);
     }
     if (batch.interactive) {
-      out.flush();
+      renderer.flush();
     }
   });
-  out.commit();
+  renderer.finish();
   return 0;
 }
 

@@ -214,7 +214,7 @@ std::string float_text(double value) {
   } else if (count <= exponent + 1) {
     out = digits + std::string(static_cast<size_t>(exponent) + 1 - digits.size(), '0') + ".0";
   } else {
-    const auto whole = static_cast<size_t>(exponent + 1);
+    const auto whole = static_cast<size_t>(exponent) + 1;
     out = digits.substr(0, whole) + "." + digits.substr(whole);
   }
   return is_negative ? "-" + out : out;

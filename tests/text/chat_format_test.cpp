@@ -4,14 +4,19 @@
 #include "base/error.h"
 #include "file_error.h"
 #include "support/catch.h"
+#include "text/tokenizer_parts.h"
 
 using netcl::base::FormatError;
 using netcl::base::Json;
 using netcl::base::parse_json;
 using netcl::tests::message_of;
+using netcl::text::BpeTokenizer;
 using netcl::text::ByteSpan;
 using netcl::text::ChatFormat;
 using netcl::text::ChatRequest;
+using netcl::text::TokenizerParts;
+using netcl::text::Vocabulary;
+using netcl::text::VocabularyEntry;
 
 namespace {
 
@@ -71,6 +76,38 @@ TEST_CASE("chat format: of named templates the one for tools is taken when there
   request.tools = Json::array();
   CHECK(format.render(request).text == "t");
   CHECK(ChatFormat::from_tokenizer_config(config, "c.json", "rag").render(request).text == "r");
+}
+
+TEST_CASE("chat format: flags of added tokens look beyond what the template wrote") {
+  // The tokens <w> (a word of its own), <r> (takes white space after it), <rr> and <n>, and bytes.
+  TokenizerParts parts;
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 256; ++byte) {
+    bytes.emplace_back(1, static_cast<char>(byte));
+  }
+  std::vector<VocabularyEntry> entries;
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    entries.push_back({byte, bytes[byte]});
+  }
+  parts.vocabulary = Vocabulary(entries);
+  parts.added_tokens = {{.content = "<w>", .id = 256, .single_word = true},
+                        {.content = "<r>", .id = 257, .rstrip = true},
+                        {.content = "<r>x", .id = 258},
+                        {.content = "<n>", .id = 259, .special = false}};
+  const BpeTokenizer tokenizer(std::move(parts));
+  const auto ids_of = [&](const char* source, const char* content) {
+    ChatRequest request;
+    request.variables["u"] = content;
+    return ChatFormat(source, "t").encode(request, tokenizer).ids;
+  };
+  using Ids = std::vector<uint32_t>;
+  CHECK(ids_of("<w>{{ u }}", "!") == Ids{256, '!'});
+  CHECK(ids_of("<w>{{ u }}", "a") == Ids{'<', 'w', '>', 'a'});
+  CHECK(ids_of("<r>{{ u }}", "  a") == Ids{257, 'a'});
+  CHECK(ids_of("<r>{{ u }}", "x") == Ids{257, 'x'});
+  CHECK(ids_of("<r>x{{ u }}", "x") == Ids{258, 'x'});
+  CHECK(ids_of("{{ u }}<n>", "<n>") == Ids{'<', 'n', '>', 259});
+  CHECK(ids_of("<{{ u }}>", "n") == Ids{'<', 'n', '>'});
 }
 
 TEST_CASE("chat format: errors say what is wrong where") {
