@@ -27,8 +27,11 @@ class PercentFormatter {
       at_ = sign + 1;
       convert(sign);
     }
-    const bool is_used_up = right_.is(Kind::kTuple) ? next_ >= right_.items().size()
-                                                    : next_ > 0 || right_.is(Kind::kDict);
+    // What has items may hold more than the format names.
+    const bool has_items = right_.is(Kind::kDict) || right_.is(Kind::kList) ||
+                           right_.is(Kind::kRange) || right_.is_undefined();
+    const bool is_used_up =
+        right_.is(Kind::kTuple) ? next_ >= right_.items().size() : next_ > 0 || has_items;
     if (!is_used_up) {
       throw Failure("not all arguments are used by the format");
     }

@@ -117,6 +117,12 @@ TEST_CASE("jinja: a variable that a block sets hides one of that name from the b
         "51525");
 }
 
+TEST_CASE("jinja: the operator % of strings minds what it is given") {
+  CHECK(render("{{ 'a' % [1] }}{{ '%s' % [1] }}{{ '%(k)s' % {'k': 2, 'l': 3} }}") == "a[1]2");
+  CHECK(error_of("{{ 'a' % 1 }}") == "t:1:8: not all arguments are used by the format");
+  CHECK(error_of("{{ '%s' % () }}") == "t:1:9: the format needs more arguments");
+}
+
 TEST_CASE("jinja: generation blocks mark what lies in them") {
   const auto output = netcl::text::JinjaTemplate(
                           "{% for m in ['a', 'bc'] %}u{% generation %}{{ m }}!{% endgeneration %}"
