@@ -108,10 +108,11 @@ ChatFormat ChatFormat::from_tokenizer_config(const Json& config, const std::stri
   for (const Json& entry : *field) {
     const std::string name = base::require_string(entry, "name", shown);
     names.append(names.empty() ? "" : ", ").append(base::quote(name));
+    const std::string place = std::string(shown).append(".").append(name);
     if (template_name.empty() ? name == "default" || name == "tool_use" : name == template_name) {
       format.templates_.emplace_back(
           template_name.empty() ? name : "",
-          JinjaTemplate(base::require_string(entry, "template", shown), shown + "." + name));
+          JinjaTemplate(base::require_string(entry, "template", shown), place));
     }
   }
   if (format.templates_.empty()) {
