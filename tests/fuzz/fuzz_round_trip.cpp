@@ -53,7 +53,7 @@ class Input {
 struct Model {
   text::ReferenceVocabulary vocabulary;
   text::ReferenceMerges merges;
-  std::vector<text::Merge> id_merges;
+  text::Merges id_merges;
   text::MergeRule rule = text::MergeRule::kMergeList;
   bool ignore_merges = false;
   bool after_long_piece = false;  // one was encoded before the text
