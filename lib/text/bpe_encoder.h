@@ -102,7 +102,7 @@ class BpeEncoder {
   }
   // What the constructor needs (bpe_encoder_tables.cpp).
   bool add_proper_pairs();
-  bool add_listed_pairs(std::span<const Merge> merges, bool rank_is_result);
+  void add_listed_pairs(std::span<const Merge> merges);
   void add_all_pairs();
   void add_pair(const Merge& merge, uint32_t rank, bool is_split);
   void start_splits();

@@ -2,6 +2,7 @@
 // How the tables of a BpeEncoder are made.
 #include <algorithm>
 
+#include "base/error.h"
 #include "text/bpe_encoder.h"
 #include "text/merge_selection.h"
 
@@ -32,12 +33,7 @@ BpeEncoder::BpeEncoder(const Vocabulary& vocabulary, MergeRule rule, std::span<c
       add_all_pairs();
     }
   } else {
-    const bool is_ordered = std::is_sorted(
-        merges.begin(), merges.end(),
-        [](const Merge& one, const Merge& other) { return one.result < other.result; });
-    if (!is_ordered || !add_listed_pairs(merges, true)) {
-      add_listed_pairs(merges, false);
-    }
+    add_listed_pairs(merges);
   }
   set_first_ranks();
   keeps_tokens_ = has_splits_ && all_reachable();
@@ -127,13 +123,16 @@ void BpeEncoder::add_pair(const Merge& merge, uint32_t rank, bool is_split) {
   split = {merge.left, is_only ? merge.right : kSeveral, rank, is_split};
 }
 
-// A rank is the place in the list or, with `rank_is_result`, the token made: false where that would
-// not order the merges in the same way, because a token keeps several; the table is then of no use.
-bool BpeEncoder::add_listed_pairs(std::span<const Merge> merges, bool rank_is_result) {
+// A rank is the place in the list or, of a list in the order of the tokens that it makes, the token
+// made. Of such a list no token keeps several merges, whose order that would lose: its merges of a
+// token stand in a row.
+void BpeEncoder::add_listed_pairs(std::span<const Merge> merges) {
+  const bool rank_is_result = std::is_sorted(
+      merges.begin(), merges.end(),
+      [](const Merge& one, const Merge& other) { return one.result < other.result; });
   const size_t runs = count_runs(merges);
   ranks_ = PairTable(runs);
   start_splits();
-  results_.clear();
   if (!rank_is_result) {
     results_.reserve(merges.size() + 1);
     for (const Merge& merge : merges) {
@@ -150,9 +149,10 @@ bool BpeEncoder::add_listed_pairs(std::span<const Merge> merges, bool rank_is_re
     };
     MergeSelection selection(*vocabulary_, merges, rank_is_result, merge_bytes, ranks_, splits_);
     has_splits_ = selection.run();
-    if (has_splits_ || rank_is_result) {
-      return has_splits_;
+    if (has_splits_) {
+      return;
     }
+    NETCL_CHECK(!rank_is_result);
   }
   constexpr size_t kAhead = 16;
   for (uint32_t place = 0; place < merges.size(); ++place) {
@@ -161,7 +161,6 @@ bool BpeEncoder::add_listed_pairs(std::span<const Merge> merges, bool rank_is_re
     }
     add_pair(merges[place], rank_is_result ? merges[place].result : place, false);
   }
-  return true;
 }
 
 bool BpeEncoder::all_reachable() const {
