@@ -11,8 +11,6 @@ namespace netcl::base {
 
 namespace {
 
-constexpr size_t kMaxDepth = 512;
-
 // nlohmann's messages read "[json.exception.parse_error.101] parse error at line 1, column 2:
 // syntax error while ...": the part after the second colon says what is wrong.
 std::string reason(const std::string& what) {
@@ -84,9 +82,9 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   }
 
   void open(Json container) {
-    if (open_.size() >= kMaxDepth) {
+    if (open_.size() >= kMaxJsonDepth) {
       throw FormatError(std::string(where_) + ": JSON nested deeper than " +
-                        std::to_string(kMaxDepth) + " levels");
+                        std::to_string(kMaxJsonDepth) + " levels");
     }
     open_.push_back(&place(std::move(container)));
   }

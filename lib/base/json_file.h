@@ -3,6 +3,7 @@
 #ifndef NETCL_BASE_JSON_FILE_H_
 #define NETCL_BASE_JSON_FILE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ using Json = nlohmann::ordered_json;
 
 // Parses one JSON value. `where` names the source in messages. Throws FormatError with the byte
 // offset for anything that is not RFC 8259 JSON in valid UTF-8: trailing text, a byte order mark,
-// lone surrogates, raw control bytes, a duplicate key, nesting deeper than 512.
+// lone surrogates, raw control bytes, a duplicate key, nesting deeper than kMaxJsonDepth.
+inline constexpr size_t kMaxJsonDepth = 512;
 Json parse_json(std::string_view text, std::string_view where);
 
 // Text of a value: UTF-8 as it is, no escapes beyond what JSON demands; indent < 0 is one line.

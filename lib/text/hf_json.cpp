@@ -21,8 +21,6 @@ namespace dom = simdjson::dom;
 
 namespace {
 
-constexpr size_t kMaxDepth = 512;
-
 const char* describe(dom::element value) {
   switch (value.type()) {
     case dom::element_type::ARRAY:
@@ -74,7 +72,7 @@ void advise_huge_pages(Parser& parser, size_t size) {
 dom::element parse(dom::parser& parser, std::string_view bytes, const std::string& where) {
   // simdjson counts the document itself as a level and refuses the last one, and one level more is
   // left to the check of the depth with the other checks below.
-  simdjson::error_code error = parser.allocate(bytes.size(), kMaxDepth + 2);
+  simdjson::error_code error = parser.allocate(bytes.size(), base::kMaxJsonDepth + 2);
   dom::element root;
   if (error == simdjson::SUCCESS) {
     advise_huge_pages(parser, bytes.size());
@@ -253,9 +251,9 @@ class Reader {
   }
 
   void check_depth(size_t depth) const {
-    if (depth > kMaxDepth) {
-      throw FormatError(where_ + ": JSON nested deeper than " + std::to_string(kMaxDepth) +
-                        " levels");
+    if (depth > base::kMaxJsonDepth) {
+      throw FormatError(where_ + ": JSON nested deeper than " +
+                        std::to_string(base::kMaxJsonDepth) + " levels");
     }
   }
 
