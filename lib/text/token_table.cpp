@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace netcl::text {
@@ -12,6 +13,17 @@ namespace {
 
 // Ids by which the number of bytes is estimated.
 constexpr size_t kSample = size_t{1} << 14;
+
+// Room for so many bytes more and a quarter of that: memory that is not used is never touched, and
+// growing copies all of it. In huge pages, since touching fresh memory takes longer than decoding.
+void reserve_expected(double bytes, std::string& out) {
+  try {
+    out.reserve(out.size() + static_cast<size_t>(1.25 * bytes));
+  } catch (const std::bad_alloc&) {
+    return;  // the rest may be shorter than it looks; if not, growing will throw
+  }
+  base::advise_huge_pages(out.data() + out.size(), out.capacity() - out.size());
+}
 
 }  // namespace
 
@@ -37,13 +49,8 @@ size_t TokenTable::append(std::span<const uint32_t> ids, std::string& out) const
   if (done < kSample) {
     return done;
   }
-  // Room for the rest if it is like the sample, and a quarter more: memory that is not used is
-  // never touched, and growing copies all of it. In huge pages, since touching fresh memory takes
-  // longer than decoding.
   const double bytes_an_id = static_cast<double>(out.size() - before) / kSample;
-  const double expected = 1.25 * bytes_an_id * static_cast<double>(ids.size());
-  out.reserve(before + static_cast<size_t>(expected));
-  base::advise_huge_pages(out.data() + out.size(), out.capacity() - out.size());
+  reserve_expected(bytes_an_id * static_cast<double>(ids.size() - kSample), out);
   return done + append_some(ids.subspan(kSample), out);
 }
 
