@@ -114,6 +114,11 @@ Conversation parse_conversation(std::string_view json_text, const std::string& w
   return conversation;
 }
 
+cli::IdFormat id_format(const Options& options) {
+  return options.format == cli::IdFormat::kAuto ? cli::id_format_of_name(options.output)
+                                                : options.format;
+}
+
 // Writes one conversation after the other, as text or ids.
 class Renderer {
  public:
@@ -126,7 +131,7 @@ class Renderer {
       return;
     }
     tokenizer_ = cli::load_tokenizer(options.tokenizer, false);
-    ids_ = cli::make_id_writer(id_format(), out_, options.output, options.jsonl);
+    ids_ = cli::make_id_writer(id_format(options), out_, options.output, options.jsonl);
     if (!options.mask.empty()) {
       mask_out_.emplace(options.mask);
       mask_ = cli::make_id_writer(cli::id_format_of_name(options.mask), *mask_out_, options.mask,
@@ -162,11 +167,6 @@ class Renderer {
   }
 
  private:
-  cli::IdFormat id_format() const {
-    return options_.format == cli::IdFormat::kAuto ? cli::id_format_of_name(options_.output)
-                                                   : options_.format;
-  }
-
   void write_text(const Conversation& conversation) {
     const std::string text = format_.render(conversation.request).text;
     if (!options_.jsonl) {
@@ -212,10 +212,7 @@ void check(const Options& options) {
     throw base::UsageError("--ids needs a tokenizer; give -t");
   }
   if (options.ids) {
-    const cli::IdFormat format = options.format == cli::IdFormat::kAuto
-                                     ? cli::id_format_of_name(options.output)
-                                     : options.format;
-    if (cli::is_binary(format)) {
+    if (cli::is_binary(id_format(options))) {
       cli::refuse_binary_on_terminal(options.output, "ids");
     }
     cli::refuse_same_outputs({options.output, options.mask});
