@@ -2,7 +2,9 @@
 #ifndef NETCL_TEXT_BYTE_SPAN_H_
 #define NETCL_TEXT_BYTE_SPAN_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace netcl::text {
 
@@ -12,6 +14,14 @@ struct ByteSpan {
   uint64_t end = 0;
   friend bool operator==(const ByteSpan&, const ByteSpan&) = default;
 };
+
+// Whether `bytes` lies within one of `spans`, which are ascending and apart.
+inline bool is_within(const ByteSpan& bytes, std::span<const ByteSpan> spans) {
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), bytes.begin,
+                       [](uint64_t begin, const ByteSpan& span) { return begin < span.begin; });
+  return after != spans.begin() && bytes.end <= (after - 1)->end;
+}
 
 }  // namespace netcl::text
 

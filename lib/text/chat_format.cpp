@@ -171,14 +171,6 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
 
 namespace {
 
-// Whether `bytes` lies within one of `spans`.
-bool is_within(const ByteSpan& bytes, const std::vector<ByteSpan>& spans) {
-  const auto after =
-      std::upper_bound(spans.begin(), spans.end(), bytes.begin,
-                       [](uint64_t begin, const ByteSpan& span) { return begin < span.begin; });
-  return after != spans.begin() && bytes.end <= std::prev(after)->end;
-}
-
 // Whether `bytes` shares a byte with one of `spans`.
 bool overlaps(const ByteSpan& bytes, const std::vector<ByteSpan>& spans) {
   const auto first =

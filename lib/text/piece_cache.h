@@ -49,7 +49,7 @@ struct ShortKey {
     return {words.low, words.high | uint64_t{size} << 56};
   }
 
-  uint64_t hash() const { return mix(low ^ 0x9E3779B97F4A7C15U, high ^ 0xD1B54A32D192ED03U); }
+  uint64_t hash() const { return mix(low ^ kHashFirst, high ^ kHashSecond); }
 };
 
 // Not thread-safe: one per thread.

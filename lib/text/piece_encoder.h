@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "text/bpe_encoder.h"
+#include "text/char_bpe_encoder.h"
 #include "text/piece_cache.h"
 #include "text/pre_splitter.h"
 #include "text/pre_tokenizer.h"
@@ -50,6 +51,7 @@ class PieceEncoder {
   // For callers that split or encode by other means; reused from call to call.
   PreTokenized& pre_tokenized() { return pre_tokenized_; }
   PieceCache& cache() { return cache_; }
+  CharBpeEncoder::Scratch& char_scratch() { return char_scratch_; }
 
  private:
   // Pieces a step. Their keys are made first and their lines prefetched, so that the cache misses
@@ -73,6 +75,7 @@ class PieceEncoder {
   bool has_tokens_ = false;  // it was time to add them to the cache
   EncodeScratch scratch_;
   PreTokenized pre_tokenized_;
+  CharBpeEncoder::Scratch char_scratch_;
   std::vector<uint32_t> merged_;
   std::array<size_t, kStep> ends_;
   std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece

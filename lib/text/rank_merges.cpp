@@ -188,6 +188,7 @@ std::vector<uint32_t> unmergeable_tokens(const TokenizerParts& parts,
     }
     ids.clear();
     if (of_characters) {
+      spans.clear();
       of_characters->encode(vocabulary.bytes(id), char_scratch, ids, spans);
     } else {
       of_bytes->encode(vocabulary.bytes(id), scratch, ids);

@@ -317,17 +317,6 @@ class EncodeRun {
     add(token.id, span);
   }
 
-  // Whether added tokens may be made from these bytes of the whole text.
-  bool is_trusted(const ByteSpan& bytes) const {
-    if (!options_.trusted) {
-      return true;
-    }
-    const auto after =
-        std::upper_bound(options_.trusted->begin(), options_.trusted->end(), bytes.begin,
-                         [](uint64_t begin, const ByteSpan& span) { return begin < span.begin; });
-    return after != options_.trusted->begin() && bytes.end <= std::prev(after)->end;
-  }
-
   // Text between added tokens, [begin, end) of the whole text.
   void encode_segment(size_t begin, size_t end) {
     if (begin >= end) {
@@ -352,7 +341,8 @@ class EncodeRun {
     for (const AddedMatch& match : matches) {
       const size_t content_end =
           match.content_begin + state_.normalized_matcher.length(match.token);
-      if (!is_trusted(original(match.content_begin, content_end))) {
+      if (options_.trusted &&
+          !is_within(original(match.content_begin, content_end), *options_.trusted)) {
         continue;
       }
       encode_plain(text, at, match.begin, original);
@@ -436,11 +426,11 @@ class EncodeRun {
       }
       const std::string_view bytes = split.text.substr(piece.begin, size);
       if (spans_ == nullptr) {
-        state_.char_encoder->encode(bytes, pieces_->cache(), char_scratch_, ids_);
+        state_.char_encoder->encode(bytes, pieces_->cache(), pieces_->char_scratch(), ids_);
         continue;
       }
       spans.clear();
-      state_.char_encoder->encode(bytes, char_scratch_, ids_, spans);
+      state_.char_encoder->encode(bytes, pieces_->char_scratch(), ids_, spans);
       for (const ByteSpan& span : spans) {
         spans_->push_back(original_of(span.begin, span.end));
       }
@@ -533,13 +523,13 @@ class EncodeRun {
   std::vector<bool> ignored_;  // by index of the added token: passed over
   std::vector<bool> refused_;  // ... an error
   PieceEncoderPool::Lease pieces_;
-  CharBpeEncoder::Scratch char_scratch_;
 };
 
 }  // namespace
 
 BpeTokenizer::BpeTokenizer(TokenizerParts parts) {
   check_parts(parts);
+  parts.merges_join = false;
   state_ = std::make_shared<const TokenizerState>(std::move(parts));
 }
 

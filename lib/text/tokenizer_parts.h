@@ -35,7 +35,8 @@ struct TokenizerParts {
   std::optional<CharModel> characters;
   // In rank order, for MergeRule::kMergeList. Two entries with the same pair: the later one counts.
   Merges merges;
-  // Whoever made the list has found what each merge makes by the joined bytes of its parts.
+  // Whoever made the list has found what each merge makes by the joined bytes of its parts, so
+  // BpeTokenizer need not look again. It takes the promise back: the parts may be changed later.
   bool merges_join = false;
   // A piece that is a token as a whole becomes that token without merging. Byte ranks imply it.
   bool ignore_merges = false;
