@@ -16,7 +16,7 @@ namespace netcl::base {
 enum class CpuLevel {
   kScalar,  // plain C++
   kSse2,    // every x86-64
-  kAvx2,    // AVX2, FMA, BMI1, BMI2, POPCNT: Haswell, Zen
+  kAvx2,    // AVX2, FMA, AES, BMI1, BMI2, POPCNT: Haswell, Zen
   kAvx512,  // AVX-512 F, BW, DQ, VL, VBMI, VBMI2: Ice Lake, Zen 4
   kNeon,    // every aarch64
 };

@@ -31,7 +31,10 @@ class PairTable {
 
   // The rank of the pair, or kNone.
   __attribute__((always_inline)) uint32_t find(uint32_t left, uint32_t right) const {
-    const uint64_t key = scramble(left, right);
+    return find_key(pair_key(left, right));
+  }
+  // The same by the pair_key().
+  __attribute__((always_inline)) uint32_t find_key(uint64_t key) const {
     const Line& line = lines_[key >> (64 - line_bits_)];
     const uint64_t stored = key << line_bits_;
     const uint32_t equal = equal_slots(line.tags, static_cast<uint32_t>(stored >> 32));
@@ -47,9 +50,8 @@ class PairTable {
   }
 
   // Fetches what find() of the pair will read.
-  void prefetch(uint32_t left, uint32_t right) const {
-    __builtin_prefetch(lines_ + (scramble(left, right) >> (64 - line_bits_)));
-  }
+  void prefetch(uint32_t left, uint32_t right) const { prefetch_key(pair_key(left, right)); }
+  void prefetch_key(uint64_t key) const { __builtin_prefetch(lines_ + (key >> (64 - line_bits_))); }
 
   // Sets the rank of a pair, new or not.
   void set(uint32_t left, uint32_t right, uint32_t rank);

@@ -20,7 +20,7 @@ static_assert(kFirstRecordBytes > kSpareBytes + 8 * PieceCache::kLongestCached);
 
 }  // namespace
 
-PieceCache::PieceCache(size_t max_bytes) {
+PieceCache::PieceCache(size_t max_bytes, KeyHash hash) : hash_(hash) {
   max_bytes_ = std::max(max_bytes, kLeastBytes);
   max_lines_ = std::clamp(std::bit_floor(max_bytes_ / 2 / sizeof(Line)), kFirstLines, kMostLines);
   max_long_bytes_ = std::min(max_bytes_ / 4 * 3, kMostLongBytes);
@@ -34,7 +34,7 @@ PieceCache::PieceCache(size_t max_bytes) {
 
 PieceCache::Entry* PieceCache::free_entry(size_t line) {
   for (Entry& entry : lines_[line].entries) {
-    if (entry.high == 0) {
+    if (entry.key.high == 0) {
       return &entry;
     }
   }
@@ -65,8 +65,7 @@ void PieceCache::add_short(const ShortKey& key, std::span<const uint32_t> ids) {
   } else {
     ++short_count_;
   }
-  entry->low = key.low;
-  entry->high = key.high;
+  entry->key = key;
   if (ids.size() <= kInlineIds) {
     std::copy(ids.begin(), ids.end(), entry->ids);
     entry->ids[0] |= static_cast<uint32_t>(ids.size()) << kIdBits;
@@ -93,10 +92,10 @@ void PieceCache::grow_lines() {
     for (const size_t rank : {0, 1}) {
       for (const Line& from : old) {
         const Entry& entry = from.entries[rank];
-        if (entry.high == 0) {
+        if (entry.key.high == 0) {
           continue;
         }
-        const size_t home = line_of({entry.low, entry.high});
+        const size_t home = line_of(entry.key);
         Entry* to = free_entry(home);
         *(to != nullptr ? to : free_entry(home ^ 1)) = entry;
       }
@@ -174,7 +173,7 @@ void PieceCache::wipe_long() {
   record_words_ = 0;
   for (size_t line = 0; line <= line_mask_; ++line) {
     for (Entry& entry : lines_[line].entries) {
-      if (entry.high != 0 && entry.ids[0] >> kIdBits == kMore) {
+      if (entry.key.high != 0 && entry.ids[0] >> kIdBits == kMore) {
         entry = {};
         --short_count_;
       }

@@ -48,8 +48,6 @@ struct ShortKey {
     const ShortWords words = ShortWords::of_readable(bytes, size);
     return {words.low, words.high | uint64_t{size} << 56};
   }
-
-  uint64_t hash() const { return mix(low ^ kHashFirst, high ^ kHashSecond); }
 };
 
 // Not thread-safe: one per thread.
@@ -57,43 +55,64 @@ class PieceCache {
  public:
   static constexpr size_t kLongestCached = 1024;  // bytes of a piece
   static constexpr size_t kInlineIds = 4;
+  static constexpr uint32_t kIdBits = 24;
+
+  // What the two tables are made of; for piece_lookup.h, which compares many pieces at once.
+  struct Entry {
+    ShortKey key;  // .high = 0: free
+    // The number of ids in the top byte of the first.
+    uint32_t ids[kInlineIds];
+    bool has(const ShortKey& other) const {
+      return ((key.low ^ other.low) | (key.high ^ other.high)) == 0;
+    }
+  };
+  struct alignas(64) Line {
+    Entry entries[2];  // the first is used first
+
+    // Writes four ids to `out`, of which the first count ones are the piece's; returns count, or 0
+    // when the piece is not in the line (what was written is then of no use).
+    size_t find(const ShortKey& key, uint32_t* out) const {
+      // Of the two entries one at most is the piece's. No branch depends on which it is.
+      const auto first = static_cast<uint32_t>(entries[0].has(key));
+      const auto second = static_cast<uint32_t>(entries[1].has(key));
+      const Entry& entry = entries[second];
+      std::memcpy(out, entry.ids, sizeof entry.ids);
+      const uint32_t count = entry.ids[0] >> kIdBits;
+      out[0] = entry.ids[0] & ((uint32_t{1} << kIdBits) - 1);
+      return count & (uint32_t{0} - (first | second));
+    }
+  };
+  struct Lines {
+    const Line* first;
+    size_t mask;
+  };
+
+  using KeyHash = uint64_t (*)(const ShortKey& key);
+  static uint64_t mixed_hash(const ShortKey& key) {
+    return mix(key.low ^ kHashFirst, key.high ^ kHashSecond);
+  }
 
   // At most about `max_bytes` of memory, half of it for short pieces and three quarters for long
   // ones at most; at least 1 MiB is used.
-  explicit PieceCache(size_t max_bytes);
+  explicit PieceCache(size_t max_bytes, KeyHash hash = mixed_hash);
 
-  // Where the ids of a short piece may be, for prefetch() and find_short().
-  size_t line_of(const ShortKey& key) const { return key.hash() & line_mask_; }
+  // Where the ids of a short piece may be, for prefetch() and find(): the hash of its key, cut by
+  // the mask. Valid until the next add.
+  Lines lines() const { return {lines_, line_mask_}; }
+  size_t line_of(const ShortKey& key) const { return hash_(key) & line_mask_; }
   void prefetch(size_t line) const { __builtin_prefetch(lines_ + line); }
-  // Writes four ids to `out`, of which the first count ones are the piece's; returns count, or 0
-  // when the piece is not in the line (what was written is then of no use).
-  size_t find_short(const ShortKey& key, size_t line, uint32_t* out) const {
-    const Line& l = lines_[line];
-    // Of the two entries one at most is the piece's. No branch depends on which it is.
-    const auto first = static_cast<uint32_t>(l.entries[0].has(key));
-    const auto second = static_cast<uint32_t>(l.entries[1].has(key));
-    const Entry& entry = l.entries[second];
-    std::memcpy(out, entry.ids, sizeof entry.ids);
-    const uint32_t count = entry.ids[0] >> kIdBits;
-    out[0] = entry.ids[0] & ((uint32_t{1} << kIdBits) - 1);
-    return count & (uint32_t{0} - (first | second));
-  }
-  // The same in the line beside it, for pieces that find_short() has not found.
-  size_t find_short_beside(const ShortKey& key, size_t line, uint32_t* out) const {
-    return lines_[line].entries[1].high == 0 ? 0 : find_short(key, line ^ 1, out);
-  }
-  // A count of find_short() that says that the ids are more than kInlineIds: more_ids() of what was
+  // A count of Line::find() that says that the ids are more than kInlineIds: more_ids() of what was
   // written has them, valid until the next add.
   static constexpr size_t kMore = 0xFF;
   std::span<const uint32_t> more_ids(const uint32_t* out) const {
     return {records_ + out[1], out[2]};
   }
-  // All of that in one: the ids, in the cache or at `out`, which has room for kInlineIds; empty
-  // when the piece is not there.
+  // The ids of a short piece, in the cache or at `out`, which has room for kInlineIds; empty when
+  // it is not there.
   std::span<const uint32_t> find(const ShortKey& key, size_t line, uint32_t* out) const {
-    size_t count = find_short(key, line, out);
-    if (count == 0) {
-      count = find_short_beside(key, line, out);
+    size_t count = lines_[line].find(key, out);
+    if (count == 0 && lines_[line].entries[1].key.high != 0) {
+      count = lines_[line ^ 1].find(key, out);
     }
     return count == kMore ? more_ids(out) : std::span<const uint32_t>(out, count);
   }
@@ -133,16 +152,6 @@ class PieceCache {
   void add_long(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids);
 
  private:
-  static constexpr uint32_t kIdBits = 24;
-
-  struct Entry {
-    uint64_t low, high;  // high = 0: free
-    uint32_t ids[kInlineIds];
-    bool has(const ShortKey& key) const { return ((low ^ key.low) | (high ^ key.high)) == 0; }
-  };
-  struct alignas(64) Line {
-    Entry entries[2];  // the first is used first
-  };
   struct LongEntry {
     uint64_t hash = 0;
     uint32_t record = 0;      // place in records_: the ids, then the bytes
@@ -176,6 +185,7 @@ class PieceCache {
   size_t long_bytes() const;
   void wipe_long();
 
+  KeyHash hash_;
   base::BigBuffer memory_;
   Line* lines_ = nullptr;
   size_t line_mask_ = 0;

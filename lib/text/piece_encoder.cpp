@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/piece_encoder.h"
 
-#include <cstring>
 #include <utility>
 
 #include "base/big_buffer.h"
@@ -16,29 +15,6 @@ constexpr size_t kFirstEstimate = size_t{1} << 18;
 // Short pieces merged before all tokens are added to the cache: a text that has so many different
 // ones is a long one.
 constexpr size_t kMissesBeforeTokens = 16384;
-
-constexpr size_t kNoLine = UINT32_MAX;  // a piece too long for the short table
-
-// Of the pieces that the cache never holds no hash is made.
-uint64_t hash_long(std::string_view piece) {
-  return piece.size() <= PieceCache::kLongestCached ? hash_bytes(piece) : 0;
-}
-
-// Ids of the cache, four at a time: what is read and written beyond the last is not used.
-uint32_t* copy_ids(std::span<const uint32_t> ids, uint32_t* out) {
-  constexpr size_t kGroup = 4;
-  for (size_t i = 0; i < ids.size(); i += kGroup) {
-    std::memcpy(out + i, ids.data() + i, kGroup * sizeof(uint32_t));
-  }
-  return out + ids.size();
-}
-
-// Piece i of those that end at `ends`, of which the first begins at `begin`.
-std::string_view piece_at(std::string_view text, size_t begin, std::span<const size_t> ends,
-                          size_t i) {
-  const size_t at = i == 0 ? begin : ends[i - 1];
-  return {text.data() + at, ends[i] - at};
-}
 
 }  // namespace
 
@@ -56,15 +32,22 @@ void reserve_expected_ids(size_t first, size_t done, size_t size, std::vector<ui
 }
 
 PieceEncoder::PieceEncoder(const BpeEncoder& encoder, size_t cache_bytes)
-    : encoder_(encoder), cache_bytes_(cache_bytes), cache_(cache_bytes) {}
+    : encoder_(encoder),
+      cache_bytes_(cache_bytes),
+      lookup_(piece_lookup(base::cpu_level())),
+      cache_(cache_bytes, lookup_.hash) {}
 
 void PieceEncoder::encode_text(std::string_view text, const PreSplitter& splitter,
                                std::vector<uint32_t>& ids) {
   const size_t first_id = ids.size();
   size_t next_estimate = kFirstEstimate;
+  step_.text = text;
   for (size_t begin = 0; begin < text.size();) {
     const size_t count = splitter.next_ends(text, begin, ends_);
-    encode_step(text, begin, std::span<const size_t>(ends_).first(count), ids);
+    step_.begin = begin;
+    step_.ends = std::span<const size_t>(ends_).first(count);
+    lookup_.look_up(step_, cache_);
+    append_step(ids);
     begin = ends_[count - 1];
     if (begin >= next_estimate) {
       reserve_expected_ids(first_id, begin, text.size(), ids);
@@ -73,114 +56,21 @@ void PieceEncoder::encode_text(std::string_view text, const PreSplitter& splitte
   }
 }
 
-// Keys of the pieces of a step, and the lines of the cache that hold them on their way. Returns
-// whether one is too long for the short table.
-bool PieceEncoder::make_keys(std::string_view text, size_t begin, std::span<const size_t> ends) {
-  const char* const data = text.data();
-  // All 16 bytes of a key can be read as long as that many are left from the last piece on.
-  const bool near_end = text.size() - ends.back() < sizeof(ShortKey);
-  bool any_long = false;
-  size_t at = begin;
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const size_t size = ends[i] - at;
-    if (size <= ShortKey::kLongest) {
-      const ShortKey key = near_end ? ShortKey::of({data + at, size}, text.size() - at)
-                                    : ShortKey::of_readable(data + at, size);
-      keys_[i] = key;
-      const size_t line = cache_.line_of(key);
-      lines_[i] = static_cast<uint32_t>(line);
-      cache_.prefetch(line);
-    } else {
-      const uint64_t hash = hash_long({data + at, size});
-      keys_[i].low = hash;
-      lines_[i] = kNoLine;
-      cache_.prefetch_long(hash);
-      any_long = true;
-    }
-    at = ends[i];
-  }
-  return any_long;
-}
-
-void PieceEncoder::encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
-                               std::vector<uint32_t>& ids) {
-  const bool any_long = make_keys(text, begin, ends);
-  for (size_t i = 0; any_long && i < ends.size(); ++i) {
-    if (lines_[i] == kNoLine) {
-      cache_.prefetch_long_record(keys_[i].low);
-    }
-  }
-  miss_count_ = 0;
-  insert_count_ = 0;
-  uint32_t* out = out_.data();
-  for (size_t i = 0; i < ends.size(); ++i) {
-    std::span<const uint32_t> found;
-    if (lines_[i] != kNoLine) {
-      const size_t count = cache_.find_short(keys_[i], lines_[i], out);
-      if (count - 1 < PieceCache::kInlineIds) [[likely]] {
-        out += count;
-        continue;
-      }
-      found = cache_.find(keys_[i], lines_[i], out);
-    } else {
-      found = cache_.find_long(piece_at(text, begin, ends, i), keys_[i].low);
-    }
-    if (found.size() - 1 < kMostFound) {
-      out = found.data() == out ? out + found.size() : copy_ids(found, out);
-      continue;
-    }
-    Insert& insert = inserts_[insert_count_++];
-    insert.out_count = static_cast<uint16_t>(out - out_.data());
-    insert.piece = static_cast<uint16_t>(i);
-    insert.miss = kNoMiss;
-    const std::string_view piece = piece_at(text, begin, ends, i);
-    if (found.empty() && piece.size() <= ShortPiece::kLongest) {
-      misses_[miss_count_].bytes = piece.data();
-      misses_[miss_count_].size = static_cast<uint32_t>(piece.size());
-      insert.miss = static_cast<uint16_t>(miss_count_++);
-    }
-  }
-  const size_t out_count = static_cast<size_t>(out - out_.data());
-  if (insert_count_ == 0) {
-    ids.insert(ids.end(), out_.data(), out);
-  } else {
-    append_with_inserts(text, begin, ends, out_count, ids);
-  }
-}
-
 // Appends the ids found in the step and, between them, those of the other pieces.
-void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
-                                       std::span<const size_t> ends, size_t out_count,
-                                       std::vector<uint32_t>& ids) {
-  encoder_.encode_short({misses_.data(), miss_count_});
-  std::array<uint32_t, PieceCache::kInlineIds> inline_ids;
-  size_t appended = 0;
-  for (const Insert& insert : std::span<const Insert>(inserts_.data(), insert_count_)) {
-    ids.insert(ids.end(), out_.data() + appended, out_.data() + insert.out_count);
-    appended = insert.out_count;
-    const ShortKey& key = keys_[insert.piece];
-    std::span<const uint32_t> found;
-    if (insert.miss != kNoMiss) {
-      const ShortPiece& miss = misses_[insert.miss];
-      found = {miss.ids.data(), miss.count};
-      const std::string_view piece(miss.bytes, miss.size);
-      // It may come twice.
-      if (piece.size() > ShortKey::kLongest) {
-        if (cache_.find_long(piece, key.low).empty()) {
-          cache_.add_long(piece, key.low, found);
-        }
-      } else if (cache_.find(key, cache_.line_of(key), inline_ids.data()).empty()) {
-        cache_.add_short(key, found);
-      }
-    } else if (lines_[insert.piece] == kNoLine) {
-      found = find_or_merge_long(piece_at(text, begin, ends, insert.piece), key.low);
-    } else {
-      found = find_or_merge_short(piece_at(text, begin, ends, insert.piece), key);
-    }
-    ids.insert(ids.end(), found.begin(), found.end());
+void PieceEncoder::append_step(std::vector<uint32_t>& ids) {
+  const uint32_t* const found_ids = step_.ids.data();
+  if (step_.insert_count > 0) {
+    encoder_.encode_short({step_.misses.data(), step_.miss_count});
   }
-  ids.insert(ids.end(), out_.data() + appended, out_.data() + out_count);
-  all_misses_ += miss_count_;
+  size_t appended = 0;
+  for (const PieceStep::Insert& insert : std::span(step_.inserts).first(step_.insert_count)) {
+    ids.insert(ids.end(), found_ids + appended, found_ids + insert.id_count);
+    appended = insert.id_count;
+    const std::span<const uint32_t> inserted = ids_of(insert);
+    ids.insert(ids.end(), inserted.begin(), inserted.end());
+  }
+  ids.insert(ids.end(), found_ids + appended, found_ids + step_.id_count);
+  all_misses_ += step_.miss_count;
   if (all_misses_ > kMissesBeforeTokens && !has_tokens_) {
     has_tokens_ = true;
     if (encoder_.keeps_tokens() && cache_.has_room_for_short(encoder_.vocabulary().size())) {
@@ -189,17 +79,38 @@ void PieceEncoder::append_with_inserts(std::string_view text, size_t begin,
   }
 }
 
+std::span<const uint32_t> PieceEncoder::ids_of(const PieceStep::Insert& insert) {
+  const std::string_view piece = step_.piece(insert.piece);
+  const ShortKey& key = step_.keys[insert.piece];
+  if (insert.miss == PieceStep::kNoMiss) {
+    return step_.lines[insert.piece] == PieceStep::kNoLine ? find_or_merge_long(piece, key.low)
+                                                           : find_or_merge_short(piece, key);
+  }
+  const ShortPiece& miss = step_.misses[insert.miss];
+  const std::span<const uint32_t> merged(miss.ids.data(), miss.count);
+  // It may come twice.
+  if (piece.size() > ShortKey::kLongest) {
+    if (cache_.find_long(piece, key.low).empty()) {
+      cache_.add_long(piece, key.low, merged);
+    }
+  } else if (cache_.find(key, cache_.line_of(key), found_ids_.data()).empty()) {
+    cache_.add_short(key, merged);
+  }
+  return merged;
+}
+
 // Adds every token of the vocabulary that is a short piece, in steps of which the lines are fetched
 // beforehand: a long text has most of them, and so they need not be merged one by one.
 void PieceEncoder::add_tokens() {
   const Vocabulary& vocabulary = encoder_.vocabulary();
-  std::array<ShortKey, kStep> keys;
-  std::array<uint32_t, kStep> ids;
+  constexpr size_t kAtOnce = PieceStep::kPieces;
+  std::array<ShortKey, kAtOnce> keys;
+  std::array<uint32_t, kAtOnce> ids;
   std::array<uint32_t, PieceCache::kInlineIds> found;
   cache_.reserve_short(vocabulary.size());
   for (uint32_t next = 0; next < vocabulary.id_limit();) {
     size_t count = 0;
-    for (; next < vocabulary.id_limit() && count < kStep; ++next) {
+    for (; next < vocabulary.id_limit() && count < kAtOnce; ++next) {
       const std::string_view bytes = vocabulary.bytes(next);
       if (!bytes.empty() && bytes.size() <= ShortKey::kLongest) {
         keys[count] = ShortKey::of(bytes, bytes.size());
@@ -219,7 +130,7 @@ void PieceEncoder::encode_piece(std::string_view piece, std::vector<uint32_t>& i
   const std::span<const uint32_t> found =
       piece.size() <= ShortKey::kLongest
           ? find_or_merge_short(piece, ShortKey::of(piece, piece.size()))
-          : find_or_merge_long(piece, hash_long(piece));
+          : find_or_merge_long(piece, hash_long_piece(piece));
   ids.insert(ids.end(), found.begin(), found.end());
 }
 

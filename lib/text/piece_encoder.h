@@ -17,6 +17,7 @@
 #include "text/bpe_encoder.h"
 #include "text/char_bpe_encoder.h"
 #include "text/piece_cache.h"
+#include "text/piece_lookup.h"
 #include "text/pre_splitter.h"
 #include "text/pre_tokenizer.h"
 
@@ -54,21 +55,15 @@ class PieceEncoder {
   CharBpeEncoder::Scratch& char_scratch() { return char_scratch_; }
 
  private:
-  // Pieces a step. Their keys are made first and their lines prefetched, so that the cache misses
-  // of a step overlap.
-  static constexpr size_t kStep = 192;
-
-  bool make_keys(std::string_view text, size_t begin, std::span<const size_t> ends);
-  void append_with_inserts(std::string_view text, size_t begin, std::span<const size_t> ends,
-                           size_t out_count, std::vector<uint32_t>& ids);
+  void append_step(std::vector<uint32_t>& ids);
+  std::span<const uint32_t> ids_of(const PieceStep::Insert& insert);
   void add_tokens();
-  void encode_step(std::string_view text, size_t begin, std::span<const size_t> ends,
-                   std::vector<uint32_t>& ids);
   std::span<const uint32_t> find_or_merge_short(std::string_view piece, const ShortKey& key);
   std::span<const uint32_t> find_or_merge_long(std::string_view piece, uint64_t hash);
 
   const BpeEncoder& encoder_;
   size_t cache_bytes_;
+  const PieceLookup& lookup_;
   uint64_t max_piece_ = UINT32_MAX - 1;
   PieceCache cache_;
   size_t all_misses_ = 0;
@@ -77,25 +72,9 @@ class PieceEncoder {
   PreTokenized pre_tokenized_;
   CharBpeEncoder::Scratch char_scratch_;
   std::vector<uint32_t> merged_;
-  std::array<size_t, kStep> ends_;
-  std::array<ShortKey, kStep> keys_;  // .low is the hash of a long piece
-  std::array<uint32_t, kStep> lines_;
-  // Ids of a piece that are copied from the cache at once, at most.
-  static constexpr size_t kMostFound = 32;
-  std::array<uint32_t, kMostFound * kStep + PieceCache::kInlineIds> out_;
+  std::array<size_t, PieceStep::kPieces> ends_;
+  PieceStep step_;
   std::array<uint32_t, PieceCache::kInlineIds> found_ids_;
-  // Short pieces of the step that the cache has not got, merged all at once.
-  std::array<ShortPiece, kStep> misses_;
-  size_t miss_count_ = 0;
-  // Pieces whose ids are not in out_: those, and pieces of many ids.
-  struct Insert {
-    uint16_t out_count;  // ids of out_ that come before
-    uint16_t piece;      // in the step
-    uint16_t miss;       // in misses_, or kNoMiss
-  };
-  static constexpr uint16_t kNoMiss = UINT16_MAX;
-  std::array<Insert, kStep> inserts_;
-  size_t insert_count_ = 0;
 };
 
 // Piece encoders that are not in use, so that the next call finds a warm cache. Safe from several

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/piece_cache.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
 #include "base/rng.h"
 #include "support/catch.h"
 #include "text/pair_table.h"
+#include "text/piece_lookup.h"
 
 using netcl::base::Rng;
 using netcl::text::hash_bytes;
 using netcl::text::PairTable;
 using netcl::text::PieceCache;
+using netcl::text::PieceLookup;
+using netcl::text::PieceStep;
 using netcl::text::ShortKey;
 
 namespace {
@@ -90,23 +97,14 @@ TEST_CASE("piece cache: never gives ids of another piece, at any size") {
       const std::vector<uint32_t> ids = ids_of(piece);
       if (piece.size() <= ShortKey::kLongest) {
         const ShortKey key = ShortKey::of(piece, piece.size());
-        std::vector<uint32_t> out(PieceCache::kInlineIds);
-        size_t count = cache.find_short(key, cache.line_of(key), out.data());
-        if (count == 0) {
-          count = cache.find_short_beside(key, cache.line_of(key), out.data());
-        }
-        if (count == 0) {
+        std::array<uint32_t, PieceCache::kInlineIds> room{};
+        const auto found = cache.find(key, cache.line_of(key), room.data());
+        if (found.empty()) {
           cache.add_short(key, ids);
           continue;
         }
-        if (count == PieceCache::kMore) {
-          const auto more = cache.more_ids(out.data());
-          out.assign(more.begin(), more.end());
-          count = out.size();
-        }
         ++found_short;
-        out.resize(count);
-        wrong += out == ids ? 0 : 1;
+        wrong += std::ranges::equal(found, ids) ? 0 : 1;
       } else {
         const auto found = cache.find_long(piece, hash_bytes(piece));
         if (found.empty()) {
@@ -120,5 +118,73 @@ TEST_CASE("piece cache: never gives ids of another piece, at any size") {
     CHECK(wrong == 0);
     CHECK(found_short > 1000);
     CHECK(found_long > 100);
+  }
+}
+
+// Every piece of a text is either found with its ids or named as one to insert, at every level.
+TEST_CASE("piece lookup: finds what the cache has, at every level") {
+  for (const netcl::base::CpuLevel level : netcl::base::machine_cpu_levels()) {
+    CAPTURE(netcl::base::cpu_level_name(level));
+    const PieceLookup& lookup = netcl::text::piece_lookup(level);
+    Rng rng(4);
+    PieceCache cache(1 << 22, lookup.hash);
+    const auto step = std::make_unique<PieceStep>();
+    std::map<std::string, bool> is_known;
+    std::vector<size_t> ends;
+    size_t found = 0, inserted = 0, wrong = 0, forgotten = 0;
+    for (int round = 0; round < 400; ++round) {
+      std::string text;
+      std::vector<std::string> pieces;
+      ends.clear();
+      for (size_t count = 1 + rng.below(PieceStep::kPieces); count > 0; --count) {
+        pieces.push_back(random_piece(rng, rng.below(10) == 0 ? 1100 : rng.below(8) == 0 ? 40 : 2));
+        text += pieces.back();
+        ends.push_back(text.size());
+      }
+      text.shrink_to_fit();  // so that the address sanitizer sees reading beyond the end
+      step->text = text;
+      step->begin = 0;
+      step->ends = ends;
+      lookup.look_up(*step, cache);
+      size_t place = 0, insert = 0, misses = 0;
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        const std::vector<uint32_t> ids = ids_of(pieces[i]);
+        if (insert < step->insert_count && step->inserts[insert].piece == i) {
+          const PieceStep::Insert& missing = step->inserts[insert++];
+          wrong += missing.id_count == place ? 0 : 1;
+          const bool is_miss = missing.miss != PieceStep::kNoMiss;
+          wrong += is_miss == (pieces[i].size() <= 32) ? 0 : 1;
+          wrong += !is_miss || step->misses[missing.miss].bytes == step->piece(i).data() ? 0 : 1;
+          wrong += !is_miss || step->misses[missing.miss].size == pieces[i].size() ? 0 : 1;
+          misses += is_miss ? 1 : 0;
+          forgotten += is_known[pieces[i]] ? 1 : 0;
+          ++inserted;
+        } else {
+          const auto at = step->ids.begin() + static_cast<std::ptrdiff_t>(place);
+          wrong += is_known[pieces[i]] && std::equal(ids.begin(), ids.end(), at) ? 0 : 1;
+          place += ids.size();
+          ++found;
+        }
+      }
+      wrong += place == step->id_count && misses == step->miss_count ? 0 : 1;
+      for (size_t i = 0; i < step->insert_count; ++i) {
+        const std::string& piece = pieces[step->inserts[i].piece];
+        if (is_known[piece]) {
+          continue;
+        }
+        if (piece.size() <= ShortKey::kLongest) {
+          cache.add_short(ShortKey::of(piece, piece.size()), ids_of(piece));
+        } else if (piece.size() <= PieceCache::kLongestCached) {
+          cache.add_long(piece, hash_bytes(piece), ids_of(piece));
+        } else {
+          continue;
+        }
+        is_known[piece] = true;
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(found > 10000);
+    CHECK(inserted > 1000);
+    CHECK(forgotten * 20 < inserted);  // two of one step, and what is overwritten
   }
 }
