@@ -48,8 +48,8 @@ struct Key {
   }
   // Two rounds bring every byte of the key into every byte of the result.
   NETCL_LOOKUP_TARGET uint64_t hash() const {
-    const __m128i round_key = _mm_set_epi64x(static_cast<int64_t>(kHashFirst),
-                                             static_cast<int64_t>(kHashSecond));
+    const __m128i round_key =
+        _mm_set_epi64x(static_cast<int64_t>(kHashFirst), static_cast<int64_t>(kHashSecond));
     const __m128i once = _mm_aesenc_si128(bytes, round_key);
     return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_aesenc_si128(once, round_key)));
   }
