@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "text/scanner_rules.h"
+#include "text/unicode.h"
 
 namespace netcl::text {
 
@@ -35,16 +36,32 @@ ScanChar char_before(const ScanText& text, size_t end) {
 
 }  // namespace
 
-size_t find_safe_cut(std::string_view text, size_t from) {
+size_t find_safe_cut(std::string_view text, size_t from, const NormalForm* form) {
   const ScanText scan(text);
+  // `c` begins at `at`. Bytes that are no well-formed UTF-8 are not normalized.
+  const auto is_plain = [&](const ScanChar& c, size_t at) {
+    if (form == nullptr || c.byte_count == 0) {
+      return true;
+    }
+    const DecodedChar decoded = decode_utf8(text, at);
+    return !decoded.well_formed || form->is_plain(decoded.code_point);
+  };
+  const auto is_plain_before = [&](const ScanChar& c, size_t end) {
+    return is_plain(c, end - c.byte_count);
+  };
   for (size_t at = std::max<size_t>(from, 1); at < text.size(); ++at) {
     if (is_ascii_space(text[at])) {
-      if (char_before(scan, at).has(kLetter | kNumber)) {
+      const ScanChar before = char_before(scan, at);
+      if (before.has(kLetter | kNumber) && is_plain_before(before, at)) {
         return at;
       }
-    } else if (text[at - 1] == '\n' && at >= 2 && scan.at(at).has(kLetter) &&
-               !char_before(scan, at - 1).has(kSpace)) {
-      return at;
+    } else if (text[at - 1] == '\n' && at >= 2) {
+      const ScanChar after = scan.at(at);
+      const ScanChar before = char_before(scan, at - 1);
+      if (after.has(kLetter) && is_plain(after, at) && !before.has(kSpace) &&
+          is_plain_before(before, at - 1)) {
+        return at;
+      }
     }
   }
   return text.size();

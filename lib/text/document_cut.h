@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "text/added_tokens.h"
+#include "text/normal_form.h"
 
 namespace netcl::text {
 
@@ -19,9 +20,12 @@ namespace netcl::text {
 //   - between a line feed and a letter, with a character that is no white space before the line
 //     feed. A piece ends there as well; of white space that is one line feed, \s+(?!\S), which
 //     alone looks beyond its piece, takes that one, at the end of the text as before a letter.
-// To the right no pattern looks back. Text without such a place is rare (a file of one line without
-// a blank, or of nothing but white space). Time: linear in the bytes passed over.
-size_t find_safe_cut(std::string_view text, size_t from);
+// To the right no pattern looks back. With a normal form these also are places where the two parts
+// are normalized as in the whole: the characters there are plain in it (NormalForm::is_plain), so
+// they come out as they are; only a letter behind a line feed may become another one. Text without
+// such a place is rare (a file of one line without a blank, or of nothing but white space). Time:
+// linear in the bytes passed over.
+size_t find_safe_cut(std::string_view text, size_t from, const NormalForm* form = nullptr);
 
 // Whether a text with this string in it may be cut within the string.
 bool may_lie_across_cuts(std::string_view content);

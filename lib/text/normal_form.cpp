@@ -144,7 +144,7 @@ size_t NormalForm::find_abnormal(std::string_view text, size_t at) const {
     if (!c.well_formed) {
       last_class = 0;
       cluster = at + c.byte_count;
-    } else if (test(plain_, c.code_point)) {
+    } else if (is_plain(c.code_point)) {
       last_class = 0;
       cluster = at;
     } else {

@@ -23,6 +23,10 @@ class NormalForm {
   // True when the character alone is its own normal form.
   bool is_inert(char32_t c) const { return test(inert_, c); }
 
+  // True when the character is inert, a boundary, and composes with nothing before it: whatever
+  // stands before it, it comes out as it is, unless a character behind it joins it.
+  bool is_plain(char32_t c) const { return test(plain_, c); }
+
   // Where the text may stop to be in this form, seen from byte `at`, the begin of a character
   // before which nothing matters: the begin of a character and those that may compose with it, or
   // the end. All before it is surely in this form (the quick check of UAX 15, section 9): each
@@ -44,7 +48,7 @@ class NormalForm {
   std::vector<uint64_t> boundary_;  // one bit per code point
   std::vector<uint64_t> inert_;
   std::vector<uint64_t> composes_;  // with a character before it
-  std::vector<uint64_t> plain_;     // inert, a boundary, and composes with nothing before it
+  std::vector<uint64_t> plain_;
 };
 
 }  // namespace netcl::text

@@ -7,7 +7,6 @@
 #include <utf8proc.h>
 
 #include "base/error.h"
-#include "text/normal_form.h"
 #include "text/unicode.h"
 
 namespace netcl::text {
@@ -277,6 +276,7 @@ ByteSpan NormalizedText::original(size_t begin, size_t end) const {
 
 Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {
   keeps_ascii_ = std::all_of(steps_.begin(), steps_.end(), keeps_ascii);
+  form_ = steps_.size() == 1 ? form_of(steps_[0]) : nullptr;
 }
 
 bool Normalizer::apply(std::string_view text, NormalizedText& out,
@@ -284,8 +284,7 @@ bool Normalizer::apply(std::string_view text, NormalizedText& out,
   if (keeps_ascii_ && skip_ascii(text, 0) == text.size()) {
     return false;
   }
-  if (const NormalForm* form = steps_.size() == 1 ? form_of(steps_[0]) : nullptr;
-      form != nullptr && form->is_normal(text)) {
+  if (form_ != nullptr && form_->is_normal(text)) {
     return false;
   }
   const auto refuse = [&](size_t at, const char* what) {

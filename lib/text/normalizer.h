@@ -16,6 +16,7 @@
 
 #include "base/big_buffer.h"
 #include "text/byte_span.h"
+#include "text/normal_form.h"
 #include "text/regex_splitter.h"
 
 namespace netcl::text {
@@ -95,12 +96,16 @@ class Normalizer {
   // Throws FormatError, naming the byte of `text`, before the text or what a step makes of it grows
   // beyond the limit, and when a pattern hits its match limit.
   bool apply(std::string_view text, NormalizedText& out, const NormalizerLimit& limit = {}) const;
+  // The normal form that is all there is to it, or null. Parts of a text cut by find_safe_cut()
+  // with it (document_cut.h) are normalized as in the whole.
+  const NormalForm* form() const { return form_; }
   // apply() for a short text whose origin does not matter.
   std::string normalize(std::string_view text) const;
 
  private:
   std::vector<NormalizerStep> steps_;
   bool keeps_ascii_ = true;
+  const NormalForm* form_ = nullptr;
 };
 
 // Unicode version of the normal forms, e.g. "15.0.0".

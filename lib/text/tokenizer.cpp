@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -92,6 +93,7 @@ class TokenizerState {
   AddedTokenMatcher normalized_matcher;
   size_t token_count = 0;
   const PreSplitter* covering_splitter = nullptr;
+  bool can_be_cut = false;
   mutable PieceEncoderPool encoders;
   std::array<bool, 256> has_byte{};
   bool has_all_bytes = true;
@@ -135,6 +137,11 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
+  can_be_cut =
+      covering_splitter != nullptr &&
+      (parts.normalizer.empty() || parts.normalizer.form() != nullptr) &&
+      std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), may_depend_on_cuts) &&
+      std::none_of(normalized.begin(), normalized.end(), may_lie_across_cuts);
   if (parts.characters) {
     decoded.reserve(limit);
     for (std::string_view& bytes : bytes_by_id) {
@@ -267,7 +274,7 @@ class EncodeRun {
  private:
   struct PartIds {
     std::vector<uint32_t> ids;
-    std::string_view too_long;  // a piece
+    std::exception_ptr error;
   };
 
   void set_policy() {
@@ -317,8 +324,36 @@ class EncodeRun {
     add(token.id, span);
   }
 
-  // Text between added tokens, [begin, end) of the whole text.
+  // Text between added tokens, [begin, end) of the whole text. What a normal form makes of a long
+  // one would be a copy of it that leaves the processor's cache, so it is taken in parts.
   void encode_segment(size_t begin, size_t end) {
+    if (state_.parts.normalizer.form() == nullptr || !state_.can_be_cut || spans_ != nullptr ||
+        begin >= end || end - begin <= kPartBytes) {
+      encode_stretch(begin, end);
+      return;
+    }
+    const std::string_view segment = text_.substr(begin, end - begin);
+    const std::vector<std::string_view> parts = cut(segment, state_.parts.normalizer.form());
+    const auto place = [&](std::string_view part) {
+      return static_cast<size_t>(part.data() - text_.data());
+    };
+    if (pool_ != nullptr && pool_->thread_count() > 1 && segment.size() >= kLeastParallel) {
+      encode_parts(segment.size(), parts, [&](std::string_view part, std::vector<uint32_t>& ids) {
+        EncodeRun run(state_, options_, ids, nullptr, nullptr);
+        run.text_ = text_;
+        run.encode_stretch(place(part), place(part) + part.size());
+      });
+      return;
+    }
+    const size_t first_id = ids_.size();
+    for (const std::string_view part : parts) {
+      const size_t part_end = place(part) + part.size();
+      encode_stretch(place(part), part_end);
+      reserve_expected_ids(first_id, part_end - begin, segment.size(), ids_);
+    }
+  }
+
+  void encode_stretch(size_t begin, size_t end) {
     if (begin >= end) {
       return;
     }
@@ -444,18 +479,31 @@ class EncodeRun {
                       std::to_string(options_.max_piece) + " allowed (max-piece)");
   }
 
-  void encode_in_parallel(std::string_view text) {
+  static std::vector<std::string_view> cut(std::string_view text, const NormalForm* form) {
     std::vector<std::string_view> parts;
     for (size_t begin = 0; begin < text.size();) {
-      const size_t end =
-          text.size() - begin <= kPartBytes ? text.size() : find_safe_cut(text, begin + kPartBytes);
+      const size_t end = text.size() - begin <= kPartBytes
+                             ? text.size()
+                             : find_safe_cut(text, begin + kPartBytes, form);
       parts.push_back(text.substr(begin, end - begin));
       begin = end;
     }
-    encode_parts(text.size(), parts);
+    return parts;
   }
 
-  void encode_parts(size_t text_size, const std::vector<std::string_view>& parts) {
+  void encode_in_parallel(std::string_view text) {
+    const std::vector<std::string_view> parts = cut(text, nullptr);
+    encode_parts(text.size(), parts, [&](std::string_view part, std::vector<uint32_t>& ids) {
+      const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
+      pieces->set_max_piece(options_.max_piece);
+      pieces->encode_text(part, *state_.covering_splitter, ids);
+    });
+  }
+
+  // Calls encode(part, ids) for every part of a text on the threads of the pool.
+  template <typename Encode>
+  void encode_parts(size_t text_size, const std::vector<std::string_view>& parts,
+                    const Encode& encode) {
     std::vector<PartIds> results(parts.size());
     InOrder in_order(parts.size());
     SpareIds spare;
@@ -466,19 +514,15 @@ class EncodeRun {
       PartIds& result = results[part];
       result.ids = spare.take();
       reserve_first_ids(parts[part].size(), result.ids);
-      {
-        const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
-        pieces->set_max_piece(options_.max_piece);
-        // Kept per part, so that the first one in the text is the one reported.
-        try {
-          pieces->encode_text(parts[part], *state_.covering_splitter, result.ids);
-        } catch (const PieceTooLong& error) {
-          result.too_long = error.piece;
-        }
+      // Kept per part, so that the first one in the text is the one reported.
+      try {
+        encode(parts[part], result.ids);
+      } catch (...) {
+        result.error = std::current_exception();
       }
       in_order.finish(part, [&](size_t next) {
-        if (!results[next].too_long.empty()) {
-          throw PieceTooLong(results[next].too_long);
+        if (results[next].error) {
+          std::rethrow_exception(results[next].error);
         }
         std::vector<uint32_t> ids = std::move(results[next].ids);
         if (take_ != nullptr) {
@@ -575,9 +619,11 @@ void BpeTokenizer::encode(std::string_view text, const EncodeOptions& options,
 }
 
 bool BpeTokenizer::can_be_cut() const {
-  const TokenizerParts& parts = state_->parts;
-  return state_->covering_splitter != nullptr && parts.normalizer.empty() &&
-         std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), may_depend_on_cuts);
+  return state_->can_be_cut;
+}
+
+size_t BpeTokenizer::find_cut(std::string_view text, size_t from) const {
+  return find_safe_cut(text, from, state_->parts.normalizer.form());
 }
 
 Encoding BpeTokenizer::encode_with_spans(std::string_view text,

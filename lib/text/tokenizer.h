@@ -112,8 +112,8 @@ class BpeTokenizer {
   // UsageError for a bad `allowed`. O(n log n) in the worst case, whatever the input; memory of the
   // order of the text.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
-  // The same ids, by all threads of the pool where the text is long and its pre-tokenizer is one
-  // known pattern: it is cut at safe places (document_cut.h) into parts of a megabyte and more.
+  // The same ids, by all threads of the pool where the text is long and can_be_cut(), or its
+  // pre-tokenizer is one known pattern: into parts of half a megabyte and more.
   std::vector<uint32_t> encode(std::string_view text, const EncodeOptions& options,
                                base::ThreadPool& pool) const;
   // The same ids, handed to `take` in order, a part as soon as it and those before it are there; by
@@ -121,10 +121,12 @@ class BpeTokenizer {
   using TakeIds = std::function<void(std::span<const uint32_t>)>;
   void encode(std::string_view text, const EncodeOptions& options, base::ThreadPool& pool,
               const TakeIds& take) const;
-  // Whether the parts of a text cut by find_safe_cut() (document_cut.h) have the ids of the whole:
-  // the pre-tokenizer is one known pattern, nothing normalizes, and no added token depends on what
+  // Whether the parts of a text cut by find_cut() have the ids of the whole: the pre-tokenizer is
+  // one known pattern, the normalizer one normal form at most, and no added token depends on what
   // is on the other side of such a place.
   bool can_be_cut() const;
+  // The first such place at or after `from`, or text.size(): find_safe_cut() of document_cut.h.
+  size_t find_cut(std::string_view text, size_t from) const;
   // Ids and the bytes that each was made from.
   Encoding encode_with_spans(std::string_view text, const EncodeOptions& options = {}) const;
   // Number of ids that encode() would return.

@@ -13,8 +13,10 @@
 #include "support/catch.h"
 #include "text/bpe_trainer.h"
 #include "text/document_cut.h"
+#include "text/normal_form.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
+#include "text/unicode.h"
 
 using netcl::base::Rng;
 using netcl::base::ThreadPool;
@@ -203,4 +205,142 @@ TEST_CASE(
     }
   }
   CHECK(cut_count > 5000);
+}
+
+// Letters that change, compose with what follows or went before, marks, jamos, white space that
+// becomes other white space, and bytes that are no UTF-8.
+TEST_CASE("safe cuts: normal forms of the parts make the normal form of the whole") {
+  using netcl::text::Normalizer;
+  using netcl::text::NormalizerStep;
+  const std::vector<std::string> kParts = {"a",
+                                           "e",
+                                           "Z",
+                                           "7",
+                                           " ",
+                                           "\n",
+                                           "\n",
+                                           "!",
+                                           "\xCC\x81",
+                                           "\xCC\xB8",
+                                           "\xE2\x84\xAB",
+                                           "\xE0\xA5\x98",
+                                           "\xE1\x84\x80",
+                                           "\xE1\x85\xA1",
+                                           "\xE1\x86\xA8",
+                                           "\xEA\xB0\x80",
+                                           "\xE3\x81\x8B",
+                                           "\xE3\x82\x99",
+                                           "\xE2\x80\x80",
+                                           "\xEF\xAC\x81",
+                                           "\xC2\xBD",
+                                           "\xD9\xB0",
+                                           "\xC3\xA9",
+                                           "\xE4\xB8\xAD",
+                                           "\xF0\x9D\x85\x9E",
+                                           "\xFF",
+                                           "\xC2\xA8",
+                                           "\xE0\xA7\x87",
+                                           "\xE0\xA6\xBE"};
+  Rng rng(11);
+  const auto random_text_of = [&](size_t most) {
+    std::string text;
+    for (size_t count = 1 + rng.below(most); count > 0; --count) {
+      text += kParts[rng.below(kParts.size())];
+    }
+    return text;
+  };
+  size_t cut_count = 0;
+  for (const NormalizerStep::Kind kind :
+       {NormalizerStep::Kind::kNfc, NormalizerStep::Kind::kNfd, NormalizerStep::Kind::kNfkc,
+        NormalizerStep::Kind::kNfkd}) {
+    for (const char* const pattern : {"gpt2", "cl100k", "o200k", "qwen2"}) {
+      NormalizerStep step;
+      step.kind = kind;
+      const Normalizer normalizer({step});
+      // Merges across whatever stands side by side, so that the ids tell where pieces end.
+      TrainerOptions options;
+      options.pattern = "none";
+      options.vocab_size = 3000;
+      const std::vector<std::string> learned = {normalizer.normalize(random_text_of(100000))};
+      TokenizerParts parts = BpeTokenizer::train(learned, options).parts();
+      parts.pre_tokenizer = make_tokenizer(pattern).parts().pre_tokenizer;
+      parts.normalizer = normalizer;
+      const BpeTokenizer tokenizer(std::move(parts));
+      REQUIRE(tokenizer.can_be_cut());
+      for (int i = 0; i < 4000; ++i) {
+        const std::string text = random_text_of(12);
+        const Ids wanted = tokenizer.encode(text);
+        for (size_t cut = tokenizer.find_cut(text, 0); cut < text.size();
+             cut = tokenizer.find_cut(text, cut + 1)) {
+          Ids ids = tokenizer.encode(text.substr(0, cut));
+          const Ids right = tokenizer.encode(text.substr(cut));
+          ids.insert(ids.end(), right.begin(), right.end());
+          CAPTURE(pattern, static_cast<int>(kind), text, cut);
+          REQUIRE((ids == wanted));
+          ++cut_count;
+        }
+      }
+    }
+  }
+  CHECK(cut_count > 10000);
+}
+
+// What a cut between a line feed and a letter relies on.
+TEST_CASE("safe cuts: a letter stays a letter when marks join it") {
+  using netcl::text::NormalForm;
+  const NormalForm& nfd = NormalForm::get(false, false);
+  const auto is_letter = [](int32_t c) { return netcl::text::is_letter(static_cast<char32_t>(c)); };
+  size_t joined = 0;
+  for (int32_t c = 0; c <= 0x10FFFF; ++c) {
+    if (c >= 0xD800 && c <= 0xDFFF) {
+      continue;
+    }
+    const std::vector<int32_t> parts = nfd.normalize({c});
+    if (parts.size() > 1 && is_letter(parts[0])) {
+      ++joined;
+      CAPTURE(c);
+      CHECK(is_letter(c));
+    }
+  }
+  CHECK(joined > 10000);
+}
+
+TEST_CASE("normalizing tokenizers: long texts in parts have the ids of the whole") {
+  using netcl::text::NormalizerStep;
+  TokenizerParts parts = make_tokenizer("qwen2").parts();
+  NormalizerStep step;
+  step.kind = NormalizerStep::Kind::kNfc;
+  parts.normalizer = netcl::text::Normalizer({step});
+  netcl::text::AddedToken token;
+  token.content = "<\xC3\xA9>";
+  token.id = 1000;
+  token.normalized = true;
+  token.special = false;
+  parts.added_tokens = {token};
+  const BpeTokenizer tokenizer(std::move(parts));
+  Rng rng(12);
+  std::string text;
+  while (text.size() < 3'000'000) {
+    text += random_text(rng, 50);
+    text +=
+        rng.below(3) == 0 ? "<e\xCC\x81> e\xCC\x81te\xCC\x81\n" : "\xE1\x84\x80\xE1\x85\xA1 x\n";
+  }
+  const netcl::text::Encoding whole = tokenizer.encode_with_spans(text);
+  CHECK((tokenizer.encode(text) == whole.ids));
+  ThreadPool pool(3);
+  CHECK((tokenizer.encode(text, EncodeOptions{}, pool) == whole.ids));
+  EncodeOptions options;
+  options.max_piece = 700'000;
+  text.insert(2'900'000, std::string(options.max_piece + 200'000, 'x') + "e\xCC\x81");
+  std::vector<std::string> messages;
+  for (const bool parallel : {false, true}) {
+    try {
+      parallel ? tokenizer.encode(text, options, pool) : tokenizer.encode(text, options);
+      messages.emplace_back("none");
+    } catch (const std::exception& error) {
+      messages.emplace_back(error.what());
+    }
+  }
+  CHECK(messages[0] == messages[1]);
+  CHECK(messages[0].find("max-piece") != std::string::npos);
 }

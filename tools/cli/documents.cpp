@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
-#include "text/document_cut.h"
 
 namespace netcl::cli {
 
@@ -152,7 +151,7 @@ bool DocumentReader::reads_stdin() const {
 void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch&)>& use) {
   for (const std::string& path : options_.files) {
     if (unit_ == DocumentUnit::kFile) {
-      cuts_ ? read_parts(path, use) : read_whole(path, use);
+      find_cut_ ? read_parts(path, use) : read_whole(path, use);
     } else {
       read_lines(path, use);
     }
@@ -180,7 +179,7 @@ void DocumentReader::read_parts(const std::string& path,
     }
     size_t end = buffer.size();
     if (!at_end) {
-      end = text::find_safe_cut(buffer, std::max(searched, kPartBytes / 4 * 3));
+      end = find_cut_(buffer, std::max(searched, kPartBytes / 4 * 3));
       if (end == buffer.size()) {
         searched = end - 1;
         continue;

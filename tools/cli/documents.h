@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/tool_app.h"
@@ -61,8 +62,10 @@ class DocumentReader {
   explicit DocumentReader(DocumentOptions options);
 
   // Hands on whole files of more than kPartBytes in parts, which begins and ends tell; they are cut
-  // where find_safe_cut() allows, so that a pipe without end takes bounded memory.
-  void cut_long_files() { cuts_ = true; }
+  // where `find_cut` allows (BpeTokenizer::find_cut), so that a pipe without end takes bounded
+  // memory.
+  using FindCut = std::function<size_t(std::string_view text, size_t from)>;
+  void cut_long_files(FindCut find_cut) { find_cut_ = std::move(find_cut); }
   static constexpr size_t kPartBytes = size_t{16} << 20;
 
   // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
@@ -90,7 +93,7 @@ class DocumentReader {
   DocumentUnit unit_ = DocumentUnit::kFile;
   uint64_t total_bytes_ = 0;
   uint64_t read_bytes_ = 0;
-  bool cuts_ = false;
+  FindCut find_cut_;
   std::vector<std::string> texts_;  // of JSON lines in the current batch
 };
 

@@ -109,7 +109,8 @@ class EncodeRun {
     // What needs all ids of a document at once gets it whole.
     if (tokenizer_.can_be_cut() && !options_.pieces && !options_.has_limit && !spans_ &&
         !options_.truncate && !options_.pad) {
-      reader_.cut_long_files();
+      reader_.cut_long_files(
+          [this](std::string_view text, size_t from) { return tokenizer_.find_cut(text, from); });
     }
   }
 
