@@ -30,7 +30,8 @@ std::string reason(const std::string& what) {
 // one is added: both are quadratic.
 class TreeBuilder : public nlohmann::json_sax<Json> {
  public:
-  explicit TreeBuilder(std::string_view where) : where_(where) {}
+  TreeBuilder(std::string_view where, BigIntegers big_integers)
+      : where_(where), big_integers_(big_integers) {}
 
   Json take() { return std::move(root_); }
 
@@ -38,7 +39,14 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return add(value); }
   bool number_integer(number_integer_t value) override { return add(value); }
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
-  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool number_float(number_float_t value, const string_t& digits) override {
+    if (big_integers_ == BigIntegers::kRefuse &&
+        digits.find_first_of(".eE") == std::string::npos) {
+      throw FormatError(std::string(where_) + ": the integer " + digits.substr(0, 60) +
+                        " has more than 64 bits");
+    }
+    return add(value);
+  }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return true; }  // only binary formats have it
 
@@ -104,6 +112,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   }
 
   std::string_view where_;
+  BigIntegers big_integers_;
   Json root_;
   std::vector<Json*> open_;  // a container never moves while one in it is open
   std::vector<std::unordered_set<std::string>> keys_;  // of the open objects
@@ -118,7 +127,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view where) {
+Json parse_json(std::string_view text, std::string_view where, BigIntegers big_integers) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") {
     throw FormatError(at_byte(where, 0) +
                       ": byte order mark before JSON; remove the first 3 bytes");
@@ -127,7 +136,7 @@ Json parse_json(std::string_view text, std::string_view where) {
     // The parser would take it for the end of the text.
     throw FormatError(at_byte(where, nul) + ": not valid JSON: NUL byte");
   }
-  TreeBuilder builder(where);
+  TreeBuilder builder(where, big_integers);
   try {
     Json::sax_parse(text.begin(), text.end(), &builder);
   } catch (const Json::exception& error) {

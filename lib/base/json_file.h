@@ -17,7 +17,10 @@ using Json = nlohmann::ordered_json;
 // offset for anything that is not RFC 8259 JSON in valid UTF-8: trailing text, a byte order mark,
 // lone surrogates, raw control bytes, a duplicate key, nesting deeper than kMaxJsonDepth.
 inline constexpr size_t kMaxJsonDepth = 512;
-Json parse_json(std::string_view text, std::string_view where);
+// What becomes of an integer that has more than 64 bits: the nearest double, or FormatError.
+enum class BigIntegers { kRound, kRefuse };
+Json parse_json(std::string_view text, std::string_view where,
+                BigIntegers big_integers = BigIntegers::kRound);
 
 // Text of a value: UTF-8 as it is, no escapes beyond what JSON demands; indent < 0 is one line.
 // Invalid UTF-8 in a string is written as U+FFFD. NaN and infinities become null.

@@ -45,6 +45,20 @@ TEST_CASE("json: values and key order survive") {
   CHECK(parse_json(R"([{"a":1},{"a":{"a":2}}])", "f").size() == 2);
 }
 
+TEST_CASE("json: integers beyond 64 bits are rounded, or refused where they must stay exact") {
+  using netcl::base::BigIntegers;
+  for (const char* text : {"18446744073709551616", "-9223372036854775809", "[1,1000000000000000000000000000000]"}) {
+    CAPTURE(text);
+    CHECK_NOTHROW(parse_json(text, "f"));
+    CHECK_THROWS_WITH(parse_json(text, "f", BigIntegers::kRefuse),
+                      Catch::Matchers::EndsWith(" has more than 64 bits"));
+  }
+  CHECK(parse_json("1e30", "f", BigIntegers::kRefuse) == 1e30);
+  CHECK(parse_json("1.5", "f", BigIntegers::kRefuse) == 1.5);
+  CHECK(parse_json("18446744073709551615", "f", BigIntegers::kRefuse) == 18446744073709551615u);
+  CHECK(parse_json("-9223372036854775808", "f", BigIntegers::kRefuse) == INT64_MIN);
+}
+
 TEST_CASE("json: missing or mistyped fields are named") {
   const auto value = parse_json(R"({"n":1,"s":"x","big":18446744073709551615})", "f");
   CHECK(netcl::base::require_int(value, "n", "f") == 1);
