@@ -121,7 +121,9 @@ class Maker:
 
     LITERALS = ["''", "'a'", "\"it's\"", "'say \"hi\"'", "'a,b,,c'", "'x y  z '", "'\\n'", "'\\t\\\\'", "'line1\\nline2\\r\\nl3'",
                 "'42'", "' -7 '", "'3.5'", "'1e2'", "'\u00c4\u00df\u03a3'", "'abcabc'", "'<b>&'", "'ab'", "'b'", "'role'", "' '",
-                "'a\\u00e9\\x41\\U0001f600'", "'HELLO wORLD-foo (bar)'", "'\\q\\''"]
+                "'a\\u00e9\\x41\\U0001f600'", "'HELLO wORLD-foo (bar)'", "'\\q\\''",
+                "'a well-known state-of-the-art x--y -- z, e-mail 3-4 a-b ab-cd---ef'",
+                "'It\\'s a long line, so long that it\\tdoes not fit into eighty characters by far.\\n\\nOr\\u2003two.'"]
 
     def string(self, depth):
         r, d = self.rng, depth - 1
@@ -149,9 +151,11 @@ class Maker:
             lambda: f"{s()}|truncate({r.randrange(3, 12)}{self.pick('', ', true', ', false, ' + s(), ', true, ' + chr(39) * 2 + ', 0')})",
             lambda: f"'{self.pick('%s', '%r', '%5s|', '%-6s|', '%.2s', '%s%%', '%d', '%05d', '%+d', '%x', '%#o', '%.2f', '%8.3f', '%e', '%g', '%c', '%i %s')}' % {x()}",
             lambda: f"'{self.pick('%s %s', '%s-%d', '%5.1f|%-5s', '%(a)s')}'|format({x()}, {x()})",
-            lambda: f"'{self.pick('{}', '{:>8}', '{:^9}|', '{:*<6}', '{:05d}', '{:,}', '{:.2f}', '{:e}', '{:x}', '{!r}', '{0}{0}', '{:%}', '{:+}', '{:_}', '{:g}', '{:#x}')}'.format({x()})",
+            lambda: f"'{self.pick('{}', '{:>8}', '{:^9}|', '{:*<6}', '{:05d}', '{:,}', '{:.2f}', '{:e}', '{:x}', '{!r}', '{0}{0}', '{:%}', '{:+}', '{:_}', '{:g}', '{:#x}', '{:c}', '{:04c}|{:n}', '{:<3c}|')}'.format({x()})",
             lambda: f"{s()} if {self.of(self.boolean, d)}", lambda: f"{s()} or {s()}", lambda: f"{s()} and {s()}",
             lambda: f"{s()}.expandtabs({r.randrange(6)})", lambda: f"nope|default({s()})", lambda: f"{x()}|default({s()}, true)",
+            lambda: f"{x()}|pprint", lambda: f"{self.wrapped(self.dict, d)}|xmlattr{self.pick('', '(false)')}",
+            lambda: f"{s()}|wordwrap({self.pick('', str(r.randrange(14)), str(r.randrange(1, 9)) + ', false', '5, true, ' + s(), '6, break_on_hyphens=false')})",
             lambda: f"{i()}|filesizeformat", lambda: f"d|attr({s()})", lambda: f"r[{r.randrange(4)}].role",
             lambda: f"{self.wrapped(self.list, d)}|{self.pick('first', 'last')}")()
 

@@ -56,6 +56,9 @@ struct Expr {
   CallArguments arguments;
 };
 
+// Variables of a block that are its own from the begin, and what they are then: undefined.
+using OwnNames = std::vector<std::pair<std::string, Value>>;
+
 struct Statement;
 using Body = std::vector<std::unique_ptr<Statement>>;
 
@@ -89,7 +92,7 @@ struct Statement {
   std::vector<ExprPtr> targets;  // names, tuples of targets, or attributes of namespaces
   std::vector<ExprPtr> expressions;
   std::vector<Body> bodies;
-  std::vector<std::vector<std::string>> own_names;  // of each body with a scope: jinja_scopes.h
+  std::vector<OwnNames> own_names;  // of each body with a scope: jinja_scopes.h
   Signature signature;
   bool is_recursive = false;
 };
@@ -97,7 +100,7 @@ struct Statement {
 // A parsed template.
 struct Tree {
   Body body;
-  std::vector<std::string> own_names;
+  OwnNames own_names;
 };
 
 }  // namespace netcl::text::jinja

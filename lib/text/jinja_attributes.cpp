@@ -132,7 +132,8 @@ std::optional<Value> find_attribute(const Value& value, std::string_view name, E
   }
 }
 
-std::optional<Value> find_element(const Value& value, Int index) {
+std::optional<Value> find_element(const Value& value, Int index, Budget& budget) {
+  budget.step(value.is_string() ? value.bytes().size() / 64 : 0);
   const auto count = static_cast<Int>(value.is(Kind::kRange) ? value.as_range().count()
                                                              : static_cast<Int>(*length(value)));
   const Int at = index < 0 ? index + count : index;
@@ -146,7 +147,7 @@ std::optional<Value> find_element(const Value& value, Int index) {
   if (value.is_sequence()) {
     return value.items()[static_cast<size_t>(at)];
   }
-  return get_slice(value, Value::integer(at), Value::integer(at + 1), Value::none());
+  return get_slice(value, Value::integer(at), Value::integer(at + 1), Value::none(), budget);
 }
 
 bool is_hashable(const Value& value) {
@@ -173,7 +174,7 @@ std::optional<Value> find_item(const Value& value, const Value& key, Budget& bud
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kRange:
-      return key.is_integral() ? find_element(value, key.as_int()) : std::nullopt;
+      return key.is_integral() ? find_element(value, key.as_int(), budget) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -223,19 +224,33 @@ void for_each_index(const SliceRange& range, const Visit& visit) {
   }
 }
 
-Value string_slice(const Value& value, const Value& start, const Value& stop, const Value& step) {
+// Byte at which the character `index` begins, counted from `at`, where that many come.
+size_t skip_characters(const std::string& bytes, size_t at, size_t index) {
+  for (; index > 0; --index) {
+    at += decode_utf8(bytes, at).byte_count;
+  }
+  return at;
+}
+
+Value string_slice(const Value& value, const Value& start, const Value& stop, const Value& step,
+                   Budget& budget) {
   const Text& text = value.text();
-  const std::vector<size_t> begins = character_begins(text.bytes());
-  const SliceRange range = slice_range(static_cast<Int>(begins.size()) - 1, start, stop, step);
+  budget.step(1 + text.size() / 64);
+  const SliceRange range = slice_range(static_cast<Int>(*length(value)), start, stop, step);
   Text out;
   if (range.step == 1) {
     if (range.start < range.stop) {
-      out = text.slice(begins[static_cast<size_t>(range.start)],
-                       begins[static_cast<size_t>(range.stop)]);
+      const auto first = static_cast<size_t>(range.start);
+      const size_t begin = skip_characters(text.bytes(), 0, first);
+      out = text.slice(begin, skip_characters(text.bytes(), begin,
+                                              static_cast<size_t>(range.stop) - first));
     }
   } else {
+    budget.made(text.size() * sizeof(size_t));
+    const std::vector<size_t> begins = character_begins(text.bytes());
     for_each_index(range, [&](size_t i) { out.append(text, begins[i], begins[i + 1]); });
   }
+  budget.made(out.memory());
   return Value::string(std::move(out), value.as_string().markup);
 }
 
@@ -268,15 +283,17 @@ Value get_item(const Value& value, const Value& key, Engine& engine) {
                           base::quote(shown.bytes().substr(0, 200)));
 }
 
-Value get_slice(const Value& value, const Value& start, const Value& stop, const Value& step) {
+Value get_slice(const Value& value, const Value& start, const Value& stop, const Value& step,
+                Budget& budget) {
   if (value.is_string()) {
-    return string_slice(value, start, stop, step);
+    return string_slice(value, start, stop, step, budget);
   }
   if (value.is_sequence()) {
     const std::vector<Value>& all = value.items();
     std::vector<Value> items;
     for_each_index(slice_range(static_cast<Int>(all.size()), start, stop, step),
                    [&](size_t i) { items.push_back(all[i]); });
+    budget.made(items.size() * sizeof(Value));
     return value.is(Kind::kList) ? Value::list(std::move(items)) : Value::tuple(std::move(items));
   }
   if (value.is(Kind::kRange)) {

@@ -192,6 +192,9 @@ class BraceFormatter {
       return;
     }
     FormatSpec spec = parse_spec(spec_text);
+    if (spec.type == 'n' && value.is_number() && spec.grouping == '\0') {
+      spec.type = value.is_integral() ? 'd' : 'g';  // what it is in the C locale
+    }
     const Marks marks = value.trusted() ? kTrusted : kNoMarks;
     constexpr std::string_view kFloatTypes = "eEfFgG%";
     const bool wants_float =
@@ -209,6 +212,10 @@ class BraceFormatter {
       }
       append_padded(format_float(float_of(value), spec), spec, marks, out);
     } else if (value.is_integral()) {
+      if (spec.type == 'c') {
+        append_character(value, spec, out);
+        return;
+      }
       constexpr std::string_view kIntegerTypes = "bdoxX";
       if ((spec.type != '\0' && kIntegerTypes.find(spec.type) == std::string_view::npos) ||
           spec.precision) {
@@ -218,6 +225,17 @@ class BraceFormatter {
     } else {
       throw Failure("a value of type " + type_name(value) + " takes no format specification");
     }
+  }
+
+  // The character of a number.
+  void append_character(const Value& value, FormatSpec spec, Text& out) {
+    const Int code = value.as_int();
+    if (spec.has_sign || spec.alternate || spec.precision || spec.grouping != '\0' || code < 0 ||
+        code > static_cast<Int>(kMaxCodePoint) || (code >= 0xD800 && code < 0xE000)) {
+      refuse("does not fit the number of a character");
+    }
+    spec.align = spec.align == '\0' || spec.align == '=' ? '>' : spec.align;
+    append_padded(Text(encode_utf8(static_cast<char32_t>(code)), kNoMarks), spec, out);
   }
 
   const Text& format_;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "text/jinja_str.h"
 #include "text/jinja_value.h"
 
 namespace netcl::text::jinja {
@@ -215,7 +216,7 @@ bool contains(const Value& container, const Value& item, Budget& budget) {
                     type_name(item));
     }
     budget.step(container.bytes().size() / 64);
-    return container.bytes().find(item.bytes()) != std::string::npos;
+    return find_from(container.bytes(), item.bytes(), 0) != std::string_view::npos;
   }
   if (container.is(Kind::kDict)) {
     return container.as_dict().find(item, budget) != nullptr;

@@ -36,7 +36,7 @@ Value Engine::apply_filter(std::string_view name, const Value& input, Arguments&
   }
   Value result = filter(*this, input, arguments);
   if (result.is_string()) {
-    budget.made(result.bytes().size());
+    budget.made(result.text().memory());
   }
   return result;
 }

@@ -102,7 +102,7 @@ Value Interpreter::evaluate_concat(const Expr& expr, const ScopePtr& scope) {
     at(part->place);
     text.append(to_str(value, budget));
   }
-  budget.made(text.size());
+  budget.made(text.memory());
   return Value::string(std::move(text));
 }
 
@@ -167,13 +167,7 @@ Value Interpreter::evaluate_slice(const Expr& expr, const ScopePtr& scope) {
     parts.push_back(part == nullptr ? Value::none() : evaluate(*part, scope));
   }
   at(expr.place);
-  Value slice = get_slice(value, parts[0], parts[1], parts[2]);
-  if (slice.is_string()) {
-    budget.made(value.bytes().size());
-  } else if (slice.is_sequence()) {
-    budget.made(slice.items().size() * sizeof(Value));
-  }
-  return slice;
+  return get_slice(value, parts[0], parts[1], parts[2], budget);
 }
 
 Arguments Interpreter::evaluate_arguments(const CallArguments& arguments, const ScopePtr& scope) {
@@ -214,7 +208,7 @@ Value Interpreter::evaluate_call(const Expr& expr, const ScopePtr& scope, const 
   at(expr.place);
   Value result = call(callee, arguments);
   if (result.is_string()) {
-    budget.made(result.bytes().size());
+    budget.made(result.text().memory());
   }
   return result;
 }

@@ -6,8 +6,8 @@
 namespace netcl::text::jinja {
 
 Filter find_filter(std::string_view name) {
-  for (const FilterTable* table :
-       {&string_filters(), &list_filters(), &order_filters(), &number_filters()}) {
+  for (const FilterTable* table : {&string_filters(), &list_filters(), &order_filters(),
+                                   &number_filters(), &html_filters(), &pprint_filters()}) {
     if (const auto found = table->find(name); found != table->end()) {
       return found->second;
     }

@@ -17,6 +17,8 @@ const FilterTable& string_filters();
 const FilterTable& list_filters();
 const FilterTable& order_filters();
 const FilterTable& number_filters();
+const FilterTable& html_filters();
+const FilterTable& pprint_filters();
 
 // What an attribute argument of a filter selects from a value: itself (none), an item of that
 // index, or along a path of names with dots.

@@ -71,7 +71,8 @@ Dict make_dict(Engine& engine, Arguments& arguments) {
     }
   }
   for (const auto& [name, value] : arguments.named) {
-    dict.set(Value::string(name, kTrusted), value, engine.budget);
+    // The name may have come through `**`, from anywhere.
+    dict.set(Value::string(name, kNoMarks), value, engine.budget);
   }
   return dict;
 }
@@ -149,6 +150,10 @@ Value raise_exception(Engine& engine, Arguments& arguments) {
   throw Failure(to_str(*bound[0], engine.budget).bytes());
 }
 
+Value lipsum(Engine&, Arguments&) {
+  throw Failure("'lipsum' is not there: a prompt must not depend on chance");
+}
+
 Value strftime_now(Engine& engine, Arguments& arguments) {
   const Bound bound = bind("strftime_now", arguments, {"format"}, 1);
   const std::string& format = string_of(*bound[0], "'strftime_now'");
@@ -172,6 +177,7 @@ std::vector<std::pair<std::string, Value>> global_functions() {
   add("joiner", joiner);
   add("raise_exception", raise_exception);
   add("strftime_now", strftime_now);
+  add("lipsum", lipsum);
   return functions;
 }
 

@@ -64,12 +64,9 @@ ScopePtr Interpreter::inner(const ScopePtr& scope) const {
   return made;
 }
 
-ScopePtr Interpreter::inner(const ScopePtr& scope,
-                            const std::vector<std::string>& own_names) const {
+ScopePtr Interpreter::inner(const ScopePtr& scope, const OwnNames& own_names) const {
   ScopePtr made = inner(scope);
-  for (const std::string& name : own_names) {
-    made->set(name, Value::undefined(base::quote(name) + " is undefined"));
-  }
+  made->variables = own_names;
   return made;
 }
 
@@ -155,7 +152,7 @@ Text Interpreter::capture(const Body& body, const ScopePtr& scope, Flow& flow) {
   flow = execute(body, scope);
   captured_bytes_ -= outer->size();
   out_ = outer;
-  budget.made(text.size());
+  budget.made(text.memory());
   return text;
 }
 
@@ -222,7 +219,12 @@ Interpreter::Flow Interpreter::run_loop(const Statement& statement, const ScopeP
   const Nesting nesting(*this);
   // As in Jinja, only a round that ends neither by break nor by continue keeps else from running.
   bool runs_else = true;
-  while (const std::optional<Value> item = loop->advance()) {
+  for (;;) {
+    at(statement.expressions[0]->place);  // filters may be run only now, for this element
+    const std::optional<Value> item = loop->advance();
+    if (!item) {
+      break;
+    }
     budget.step();
     const ScopePtr own = inner(scope, statement.own_names[0]);
     own->set("loop", Value(Kind::kLoop, loop));

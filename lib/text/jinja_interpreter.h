@@ -82,7 +82,7 @@ class Interpreter : public Engine {
   void at(Place place) { place_ = place; }
   ScopePtr inner(const ScopePtr& scope) const;
   // The scope of a body, with the names that are its own from the begin.
-  ScopePtr inner(const ScopePtr& scope, const std::vector<std::string>& own_names) const;
+  ScopePtr inner(const ScopePtr& scope, const OwnNames& own_names) const;
 
   // Counts a level of nesting for as long as it lives.
   class Nesting {

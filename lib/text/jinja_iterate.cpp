@@ -86,7 +86,7 @@ std::vector<Value> elements(const Value& value, Budget& budget) {
   const auto next = iterate(value);
   while (std::optional<Value> item = next()) {
     budget.step();
-    budget.made(sizeof(Value));
+    budget.made(sizeof(Value) + (value.is_string() ? sizeof(String) : 0));
     all.push_back(std::move(*item));
   }
   return all;

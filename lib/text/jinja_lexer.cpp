@@ -309,11 +309,26 @@ class Lexer {
   Place place_;
 };
 
+// Place of a byte of text that is valid UTF-8 up to it.
+Place place_in(std::string_view source, size_t byte) {
+  Place place;
+  for (size_t at = 0; at < byte; ++at) {
+    const char c = source[at];
+    if (c == '\n' || (c == '\r' && !source.substr(at + 1).starts_with('\n'))) {
+      ++place.line;
+      place.column = 1;
+    } else if (c != '\r' && (static_cast<unsigned char>(c) & 0xC0u) != 0x80u) {
+      ++place.column;
+    }
+  }
+  return place;
+}
+
 }  // namespace
 
 std::vector<Token> tokenize(std::string_view source, std::string_view name) {
   if (const size_t bad = find_ill_formed(source); bad != source.size()) {
-    throw base::FormatError(base::at_byte(name, bad) + ": the template is not valid UTF-8");
+    fail_at(name, place_in(source, bad), "the template is not valid UTF-8 from here on");
   }
   return Lexer(normalized(source), name).run();
 }

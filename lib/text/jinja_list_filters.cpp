@@ -40,8 +40,9 @@ Value last(Engine& engine, const Value& input, Arguments& arguments) {
                        : items.front();
 }
 
-Value count(Engine&, const Value& input, Arguments& arguments) {
+Value count(Engine& engine, const Value& input, Arguments& arguments) {
   bind("length", arguments, {});
+  engine.budget.step(input.is_string() ? input.bytes().size() / 64 : 0);
   const std::optional<size_t> size = length(input);
   if (!size) {
     throw Failure("a value of type " + type_name(input) + " has no length");
@@ -57,7 +58,7 @@ Value list(Engine& engine, const Value& input, Arguments& arguments) {
 Value reverse(Engine& engine, const Value& input, Arguments& arguments) {
   bind("reverse", arguments, {});
   if (input.is_string()) {
-    return get_slice(input, Value::none(), Value::none(), Value::integer(-1));
+    return get_slice(input, Value::none(), Value::none(), Value::integer(-1), engine.budget);
   }
   if (input.is(Kind::kIterator)) {
     std::vector<Value> items = elements(input, engine.budget);

@@ -80,7 +80,8 @@ ScopePtr Interpreter::bind_macro(const Statement& statement, const ScopePtr& sco
     } else if (name == "caller" && takes_caller) {
       own->set(name, value);
     } else if (signature.uses_kwargs) {
-      rest.set(Value::string(name, kTrusted), value, budget);
+      // The name may have come through `**`, from anywhere.
+      rest.set(Value::string(name, kNoMarks), value, budget);
     } else {
       throw Failure(
           shown +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/jinja_operators.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace netcl::text::jinja {
@@ -135,7 +136,7 @@ Value float_arithmetic(std::string_view sign, double left, double right, bool tr
 
 Value concatenated(const Value& left, const Value& right, Budget& budget) {
   const bool is_markup = left.as_string().markup || right.as_string().markup;
-  budget.made(left.bytes().size() + right.bytes().size());
+  budget.made(left.text().memory() + right.text().memory());
   Text text = is_markup ? html_text(left, budget) : left.text();
   text.append(is_markup ? html_text(right, budget) : right.text());
   return Value::string(std::move(text), is_markup);
@@ -148,7 +149,7 @@ Value repeated(const Value& value, Int count, Budget& budget) {
     if (total > static_cast<Int>(Text::kMaxBytes)) {
       throw Failure("a string grows beyond " + std::to_string(Text::kMaxBytes >> 20) + " MiB");
     }
-    budget.made(static_cast<uint64_t>(total));
+    budget.made(static_cast<uint64_t>(total) / std::max(text.size(), size_t{1}) * text.memory());
     Text out;
     for (Int i = 0; i < count && !text.empty(); ++i) {
       out.append(text);

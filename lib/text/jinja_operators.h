@@ -20,7 +20,8 @@ Value get_attribute(const Value& value, std::string_view name, Engine& engine);
 // value[key]: the item, else the attribute of that name, else undefined.
 Value get_item(const Value& value, const Value& key, Engine& engine);
 // value[start:stop:step]; None for what is left out.
-Value get_slice(const Value& value, const Value& start, const Value& stop, const Value& step);
+Value get_slice(const Value& value, const Value& start, const Value& stop, const Value& step,
+                Budget& budget);
 
 // left % right for a string on the left: printf's conversions as Python has them.
 Text format_percent(const Text& format, const Value& right, Budget& budget);

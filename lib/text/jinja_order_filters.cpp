@@ -40,7 +40,7 @@ std::vector<Getter> sort_getters(Engine& engine, const std::optional<Value>& att
                                  bool case_sensitive) {
   std::vector<Getter> getters;
   if (attribute && attribute->is_string()) {
-    for (const Text& part : split_at(attribute->text(), ",", -1, false)) {
+    for (const Text& part : split_at(attribute->text(), ",", -1, false, engine.budget)) {
       getters.push_back(key_getter(engine, Value::string(part), case_sensitive));
     }
   } else {

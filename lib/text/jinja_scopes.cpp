@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+
 namespace netcl::text::jinja {
 
 namespace {
@@ -155,12 +157,12 @@ void look_at(const Body& body, Symbols& symbols) {
 
 void enter_blocks(Body& body, const Symbols& symbols);
 
-std::vector<std::string> finish(Body& body, const Symbols& symbols) {
+OwnNames finish(Body& body, const Symbols& symbols) {
   enter_blocks(body, symbols);
-  std::vector<std::string> names;
+  OwnNames names;
   for (const auto& [name, start] : symbols.starts) {
     if (start == Start::kUndefined) {
-      names.push_back(name);
+      names.emplace_back(name, Value::undefined(base::quote(name) + " is undefined"));
     }
   }
   return names;
@@ -223,7 +225,7 @@ void enter_blocks(Body& body, const Symbols& symbols) {
 
 }  // namespace
 
-std::vector<std::string> find_own_names(Body& body) {
+OwnNames find_own_names(Body& body) {
   Symbols symbols;
   look_at(body, symbols);
   return finish(body, symbols);

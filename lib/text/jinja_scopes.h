@@ -16,7 +16,7 @@
 namespace netcl::text::jinja {
 
 // Fills in Statement::own_names below `body`; returns those of `body` itself.
-std::vector<std::string> find_own_names(Body& body);
+OwnNames find_own_names(Body& body);
 
 }  // namespace netcl::text::jinja
 

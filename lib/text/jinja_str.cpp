@@ -2,6 +2,8 @@
 #include "text/jinja_str.h"
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 #include "text/jinja_chars.h"
 #include "text/jinja_operators.h"
@@ -19,10 +21,15 @@ const std::string& string_of(const Value& value, std::string_view user) {
 
 Text stripped(const Text& text, const std::string* chars, bool left, bool right) {
   const std::string& bytes = text.bytes();
+  std::set<char32_t> wanted;
+  for (size_t at = 0; chars != nullptr && at < chars->size();) {
+    const DecodedChar c = decode_utf8(*chars, at);
+    wanted.insert(c.code_point);
+    at += c.byte_count;
+  }
   const auto goes = [&](size_t at) {
-    const DecodedChar c = decode_utf8(bytes, at);
-    return chars == nullptr ? is_python_space(c.code_point)
-                            : chars->find(bytes.substr(at, c.byte_count)) != std::string::npos;
+    const char32_t c = decode_utf8(bytes, at).code_point;
+    return chars == nullptr ? is_python_space(c) : wanted.contains(c);
   };
   size_t begin = 0;
   size_t end = bytes.size();
@@ -33,6 +40,36 @@ Text stripped(const Text& text, const std::string* chars, bool left, bool right)
     end = character_before(bytes, end);
   }
   return text.slice(begin, end);
+}
+
+size_t find_from(std::string_view text, std::string_view wanted, size_t at) {
+  if (at > text.size()) {
+    return std::string_view::npos;
+  }
+  if (wanted.empty()) {
+    return at;
+  }
+  const void* found = ::memmem(text.data() + at, text.size() - at, wanted.data(), wanted.size());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+size_t find_back(std::string_view text, std::string_view wanted, size_t end, Budget& budget) {
+  constexpr size_t kShort = 32;
+  text = text.substr(0, end);
+  if (wanted.size() > text.size()) {
+    return std::string_view::npos;
+  }
+  if (wanted.size() <= kShort) {
+    const size_t at = text.rfind(wanted);
+    budget.step((text.size() - (at == std::string_view::npos ? 0 : at)) * wanted.size() / 1024);
+    return at;
+  }
+  // The first occurrence of the reversed text.
+  budget.step(text.size() / 64);
+  const std::string back(text.rbegin(), text.rend());
+  const size_t at = find_from(back, std::string(wanted.rbegin(), wanted.rend()), 0);
+  return at == std::string_view::npos ? at : text.size() - at - wanted.size();
 }
 
 Text replaced(const Text& text, const std::string& old, const Text& now, Int limit) {
@@ -51,7 +88,7 @@ Text replaced(const Text& text, const std::string& old, const Text& now, Int lim
     return out;
   }
   for (; limit != 0; --limit) {
-    const size_t found = bytes.find(old, at);
+    const size_t found = find_from(bytes, old, at);
     if (found == std::string::npos) {
       break;
     }
@@ -65,32 +102,45 @@ Text replaced(const Text& text, const std::string& old, const Text& now, Int lim
 
 namespace {
 
-std::vector<Text> split_words_left(const Text& text, Int limit) {
-  const std::string& bytes = text.bytes();
-  std::vector<Text> parts;
+// Pieces as they are found; each will be a value.
+class Pieces {
+ public:
+  Pieces(const Text& text, Budget& budget) : text_(text), budget_(budget) {}
+
+  void add(size_t begin, size_t end) {
+    budget_.step();
+    budget_.made(sizeof(Value) + sizeof(String) + (end - begin));
+    all.push_back(text_.slice(begin, end));
+  }
+
+  std::vector<Text> all;
+
+ private:
+  const Text& text_;
+  Budget& budget_;
+};
+
+void split_words_left(const std::string& bytes, Int limit, Pieces& pieces) {
   size_t at = skip_space(bytes, 0);
   while (at < bytes.size()) {
     if (limit-- == 0) {
-      parts.push_back(text.slice(at, bytes.size()));
+      pieces.add(at, bytes.size());
       break;
     }
     size_t end = at;
     while (end < bytes.size() && !is_python_space(decode_utf8(bytes, end).code_point)) {
       end += decode_utf8(bytes, end).byte_count;
     }
-    parts.push_back(text.slice(at, end));
+    pieces.add(at, end);
     at = skip_space(bytes, end);
   }
-  return parts;
 }
 
-std::vector<Text> split_words_right(const Text& text, Int limit) {
-  const std::string& bytes = text.bytes();
-  std::vector<Text> parts;
+void split_words_right(const std::string& bytes, Int limit, Pieces& pieces) {
   size_t end = skip_space_back(bytes, 0, bytes.size());
   while (end > 0) {
     if (limit-- == 0) {
-      parts.push_back(text.slice(0, end));
+      pieces.add(0, end);
       break;
     }
     size_t begin = end;
@@ -101,53 +151,58 @@ std::vector<Text> split_words_right(const Text& text, Int limit) {
       }
       begin = before;
     }
-    parts.push_back(text.slice(begin, end));
+    pieces.add(begin, end);
     end = skip_space_back(bytes, 0, begin);
   }
-  std::reverse(parts.begin(), parts.end());
-  return parts;
+  std::reverse(pieces.all.begin(), pieces.all.end());
 }
 
 }  // namespace
 
-std::vector<Text> split_words(const Text& text, Int limit, bool from_right) {
-  return from_right ? split_words_right(text, limit) : split_words_left(text, limit);
+std::vector<Text> split_words(const Text& text, Int limit, bool from_right, Budget& budget) {
+  Pieces pieces(text, budget);
+  if (from_right) {
+    split_words_right(text.bytes(), limit, pieces);
+  } else {
+    split_words_left(text.bytes(), limit, pieces);
+  }
+  return std::move(pieces.all);
 }
 
 std::vector<Text> split_at(const Text& text, const std::string& separator, Int limit,
-                           bool from_right) {
+                           bool from_right, Budget& budget) {
   const std::string& bytes = text.bytes();
-  std::vector<Text> parts;
+  Pieces pieces(text, budget);
   if (!from_right) {
     size_t at = 0;
     for (; limit != 0; --limit) {
-      const size_t found = bytes.find(separator, at);
+      const size_t found = find_from(bytes, separator, at);
       if (found == std::string::npos) {
         break;
       }
-      parts.push_back(text.slice(at, found));
+      pieces.add(at, found);
       at = found + separator.size();
     }
-    parts.push_back(text.slice(at, bytes.size()));
-    return parts;
+    pieces.add(at, bytes.size());
+    return std::move(pieces.all);
   }
   size_t end = bytes.size();
-  for (; limit != 0 && end >= separator.size(); --limit) {
-    const size_t found = bytes.rfind(separator, end - separator.size());
+  for (; limit != 0; --limit) {
+    const size_t found = find_back(bytes, separator, end, budget);
     if (found == std::string::npos) {
       break;
     }
-    parts.push_back(text.slice(found + separator.size(), end));
+    pieces.add(found + separator.size(), end);
     end = found;
   }
-  parts.push_back(text.slice(0, end));
-  std::reverse(parts.begin(), parts.end());
-  return parts;
+  pieces.add(0, end);
+  std::reverse(pieces.all.begin(), pieces.all.end());
+  return std::move(pieces.all);
 }
 
-std::vector<Text> split_lines(const Text& text, bool keep_ends) {
+std::vector<Text> split_lines(const Text& text, bool keep_ends, Budget& budget) {
   const std::string& bytes = text.bytes();
-  std::vector<Text> lines;
+  Pieces lines(text, budget);
   size_t begin = 0;
   for (size_t at = 0; at < bytes.size();) {
     const DecodedChar c = decode_utf8(bytes, at);
@@ -157,18 +212,21 @@ std::vector<Text> split_lines(const Text& text, bool keep_ends) {
                       p == 0x2028 || p == 0x2029;
     if (ends) {
       end += p == '\r' && end < bytes.size() && bytes[end] == '\n' ? 1 : 0;
-      lines.push_back(text.slice(begin, keep_ends ? end : at));
+      lines.add(begin, keep_ends ? end : at);
       begin = end;
     }
     at = end;
   }
   if (begin < bytes.size()) {
-    lines.push_back(text.slice(begin, bytes.size()));
+    lines.add(begin, bytes.size());
   }
-  return lines;
+  return std::move(lines.all);
 }
 
 void append_repeated(const Text& text, Int count, Text& out) {
+  if (text.empty()) {
+    return;
+  }
   if (count > 0 && static_cast<Int>(text.size()) * std::min(count, Int{1} << 60) >
                        static_cast<Int>(Text::kMaxBytes)) {
     throw Failure("a string grows beyond " + std::to_string(Text::kMaxBytes >> 20) + " MiB");

@@ -33,7 +33,8 @@ std::optional<ByteRange> byte_range(const std::vector<size_t>& begins, const Bou
 }
 
 // Character index of the occurrence, or -1.
-Int position_of(const Value& self, Arguments& arguments, bool from_right, std::string_view name) {
+Int position_of(Engine& engine, const Value& self, Arguments& arguments, bool from_right,
+                std::string_view name) {
   const Bound bound = bind(name, arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = string_of(*bound[0], "'find' or 'index'");
   const std::vector<size_t> begins = character_begins(self.bytes());
@@ -43,7 +44,8 @@ Int position_of(const Value& self, Arguments& arguments, bool from_right, std::s
   }
   const std::string_view part =
       std::string_view(self.bytes()).substr(range->begin, range->end - range->begin);
-  const size_t at = from_right ? part.rfind(wanted) : part.find(wanted);
+  const size_t at = from_right ? find_back(part, wanted, part.size(), engine.budget)
+                               : find_from(part, wanted, 0);
   if (at == std::string_view::npos) {
     return -1;
   }
@@ -51,13 +53,13 @@ Int position_of(const Value& self, Arguments& arguments, bool from_right, std::s
 }
 
 template <bool kFromRight>
-Value find(Engine&, const Value& self, Arguments& arguments) {
-  return Value::integer(position_of(self, arguments, kFromRight, "find"));
+Value find(Engine& engine, const Value& self, Arguments& arguments) {
+  return Value::integer(position_of(engine, self, arguments, kFromRight, "find"));
 }
 
 template <bool kFromRight>
-Value index(Engine&, const Value& self, Arguments& arguments) {
-  const Int at = position_of(self, arguments, kFromRight, "index");
+Value index(Engine& engine, const Value& self, Arguments& arguments) {
+  const Int at = position_of(engine, self, arguments, kFromRight, "index");
   if (at < 0) {
     throw Failure("the substring is not found");
   }
@@ -78,8 +80,8 @@ Value count(Engine&, const Value& self, Arguments& arguments) {
     return Value::integer(static_cast<Int>(character_begins(part).size()));
   }
   Int found = 0;
-  for (size_t at = part.find(wanted); at != std::string_view::npos;
-       at = part.find(wanted, at + wanted.size())) {
+  for (size_t at = find_from(part, wanted, 0); at != std::string_view::npos;
+       at = find_from(part, wanted, at + wanted.size())) {
     ++found;
   }
   return Value::integer(found);

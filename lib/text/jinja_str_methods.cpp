@@ -45,9 +45,7 @@ Value replace(Engine& engine, const Value& self, Arguments& arguments) {
   return made(self, replaced(self.text(), old, bound[1]->text(), count_of(bound[2])));
 }
 
-Value list_of(const Value& self, std::vector<Text> parts, Engine& engine) {
-  engine.budget.step(parts.size());
-  engine.budget.made(parts.size() * (sizeof(Value) + sizeof(String)) + self.bytes().size());
+Value list_of(const Value& self, std::vector<Text> parts) {
   std::vector<Value> items;
   items.reserve(parts.size());
   for (Text& part : parts) {
@@ -62,25 +60,25 @@ Value split(Engine& engine, const Value& self, Arguments& arguments) {
   const Int limit = count_of(bound[1]);
   std::vector<Text> parts;
   if (!bound[0] || bound[0]->is_none()) {
-    parts = split_words(self.text(), limit, kFromRight);
+    parts = split_words(self.text(), limit, kFromRight, engine.budget);
   } else {
     const std::string& separator = string_of(*bound[0], "'split'");
     if (separator.empty()) {
       throw Failure("'split' needs a separator that is not empty");
     }
-    parts = split_at(self.text(), separator, limit, kFromRight);
+    parts = split_at(self.text(), separator, limit, kFromRight, engine.budget);
   }
-  return list_of(self, std::move(parts), engine);
+  return list_of(self, std::move(parts));
 }
 
 Value splitlines(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("splitlines", arguments, {"keepends"});
-  return list_of(self, split_lines(self.text(), bound[0] && truth(*bound[0], engine.budget)),
-                 engine);
+  const bool keep_ends = bound[0] && truth(*bound[0], engine.budget);
+  return list_of(self, split_lines(self.text(), keep_ends, engine.budget));
 }
 
 template <bool kFromRight>
-Value partition(Engine&, const Value& self, Arguments& arguments) {
+Value partition(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("partition", arguments, {"sep"}, 1);
   const std::string& separator = string_of(*bound[0], "'partition'");
   if (separator.empty()) {
@@ -88,7 +86,8 @@ Value partition(Engine&, const Value& self, Arguments& arguments) {
   }
   const Text& text = self.text();
   const std::string& bytes = text.bytes();
-  const size_t at = kFromRight ? bytes.rfind(separator) : bytes.find(separator);
+  const size_t at = kFromRight ? find_back(bytes, separator, bytes.size(), engine.budget)
+                               : find_from(bytes, separator, 0);
   if (at == std::string::npos) {
     const Value empty = made(self, Text());
     return kFromRight ? Value::tuple({empty, empty, self}) : Value::tuple({self, empty, empty});

@@ -124,7 +124,7 @@ Value indent(Engine& engine, const Value& input, Arguments& arguments) {
   const bool indents_blank = given_truth(bound[2], engine.budget);
   Text out;
   bool is_first = true;
-  for (const Text& line : split_lines(text, false)) {
+  for (const Text& line : split_lines(text, false, engine.budget)) {
     engine.budget.step();
     if (!is_first) {
       out.append("\n", kNoMarks);

@@ -16,6 +16,14 @@ void Text::check_growth(size_t more) const {
   }
 }
 
+void Text::add_border(Marks marks) {
+  if (borders_.size() >= kMaxBytes / sizeof(Border)) {
+    throw Failure("a string is put together from more than " + std::to_string(borders_.size()) +
+                  " pieces of the template and of others");
+  }
+  borders_.push_back({bytes_.size(), marks});
+}
+
 void Text::append(std::string_view bytes, Marks marks) {
   if (bytes.empty()) {
     return;
@@ -24,7 +32,7 @@ void Text::append(std::string_view bytes, Marks marks) {
   if (bytes_.empty()) {
     first_ = marks;
   } else if ((borders_.empty() ? first_ : borders_.back().marks) != marks) {
-    borders_.push_back({bytes_.size(), marks});
+    add_border(marks);
   }
   bytes_.append(bytes);
 }

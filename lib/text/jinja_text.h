@@ -30,7 +30,8 @@ inline constexpr Marks kGenerated = 2;  // inside a generation block
 // change, so a text of one origin costs no more than a string.
 class Text {
  public:
-  // Longer texts are refused with Failure, whatever makes them.
+  // Longer texts, and those whose marks would take as much, are refused with Failure, whatever
+  // makes them.
   static constexpr size_t kMaxBytes = size_t{1} << 28;
 
   Text() = default;
@@ -38,6 +39,8 @@ class Text {
 
   const std::string& bytes() const { return bytes_; }
   size_t size() const { return bytes_.size(); }
+  // Bytes of memory, about, with the marks.
+  size_t memory() const { return bytes_.size() + borders_.size() * sizeof(Border); }
   bool empty() const { return bytes_.empty(); }
 
   void append(std::string_view bytes, Marks marks);
@@ -77,6 +80,7 @@ class Text {
   // Index of the first border that lies after `byte`.
   size_t border_after(size_t byte) const;
   void check_growth(size_t more) const;
+  void add_border(Marks marks);
 
   std::string bytes_;
   Marks first_ = kNoMarks;  // up to the first border

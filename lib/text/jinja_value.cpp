@@ -168,6 +168,12 @@ int Value::level() const {
 }
 
 size_t Dict::index_of(const Value& key, uint64_t hash, Budget& budget) const {
+  if (entries.size() <= kSmall) {
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
+      return equal(entry.first, key, budget);
+    });
+    return static_cast<size_t>(found - entries.begin());
+  }
   const auto [begin, end] = index_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     budget.step();
@@ -184,6 +190,14 @@ const Value* Dict::find(const Value& key, Budget& budget) const {
 }
 
 const Value* Dict::find(std::string_view key) const {
+  if (entries.size() <= kSmall) {
+    for (const auto& [name, value] : entries) {
+      if (name.is_string() && name.bytes() == key) {
+        return &value;
+      }
+    }
+    return nullptr;
+  }
   const auto [begin, end] = index_.equal_range(std::hash<std::string_view>()(key));
   for (auto it = begin; it != end; ++it) {
     const auto& [name, value] = entries[it->second];
@@ -203,7 +217,13 @@ void Dict::set(const Value& key, Value value, Budget& budget) {
     return;
   }
   entries.emplace_back(key, std::move(value));
-  index_.emplace(hash, at);
+  if (entries.size() > kSmall + 1) {
+    index_.emplace(hash, at);
+  } else if (entries.size() == kSmall + 1) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      index_.emplace(hash_of(entries[i].first, budget), i);
+    }
+  }
 }
 
 Int Range::count() const {

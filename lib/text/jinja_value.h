@@ -154,8 +154,10 @@ struct Dict : Object {
   void set(const Value& key, Value value, Budget& budget);
 
  private:
+  // Up to so many entries are looked through one by one.
+  static constexpr size_t kSmall = 8;
   size_t index_of(const Value& key, uint64_t hash, Budget& budget) const;
-  std::unordered_multimap<uint64_t, size_t> index_;
+  std::unordered_multimap<uint64_t, size_t> index_;  // by hash, when there are more than kSmall
 };
 
 struct Range : Object {

@@ -104,6 +104,36 @@ TEST_CASE("jinja limits: strings and lists stay small") {
              Contains("beyond 1000000 bytes"));
 }
 
+TEST_CASE("jinja limits: going through long strings is paid for") {
+  const std::string s = "{% set s = 'a' * 900000 %}";
+  const std::string many = "{% for i in range(90000) %}";
+  for (const char* expression :
+       {"s[i]", "s[1:i]", "s[::-1]", "s | length", "s.find('b')", "s.rfind('b')", "'b' in s",
+        "s.count('b')", "s.isalpha()", "s is lower", "s == s ~ ''", "s.strip('a')"}) {
+    CAPTURE(expression);
+    CHECK_THAT(small_error(s + many + "{% if " + expression + " %}{% endif %}{% endfor %}"),
+               Contains("more than"));
+  }
+  CHECK_THAT(small_error("{{ ('a,' * 300000).split(',') | length }}"), Contains("200000 steps"));
+  CHECK_THAT(small_error("{{ ('a,' * 300000).rsplit(',') | length }}"), Contains("200000 steps"));
+  CHECK_THAT(small_error("{{ ('a ' * 300000).split() | length }}"), Contains("200000 steps"));
+  CHECK_THAT(small_error("{{ ('a\n' * 300000).splitlines() | length }}"), Contains("200000 steps"));
+  CHECK_THAT(small_error("{{ ('\n' * 300000) | indent }}"), Contains("200000 steps"));
+  CHECK_THAT(small_error("{{ ('a ' * 300000) | wordwrap(1) }}"), Contains("more than"));
+  CHECK_THAT(small_error("{{ ('a' * 900000) | list | length }}"), Contains("200000 steps"));
+  // Searching takes no more than linear time.
+  const std::string hard = "'a' * 2000000 ~ 'b'";
+  CHECK(render(s + "{{ s.find(" + hard + ") }}{{ (s * 4).find(" + hard + ") }}") == "-1-1");
+  CHECK(render(s + "{{ (s * 4).rfind('b' ~ 'a' * 2000000) }}") == "-1");
+  CHECK(render(s + "{{ (" + hard + ") in s * 4 }}{{ (s * 4).count(" + hard + ") }}") == "False0");
+  CHECK(render(s + "{{ (s * 4).split(" + hard + ") | length }}") == "1");
+  CHECK(render(s + "{{ (s * 4).rsplit('b' ~ 'a' * 2000000) | length }}") == "1");
+  CHECK(render(s + "{{ s.strip('b' * 900000 ~ 'a') }}") == "");
+  // So does where pieces of several origins come from.
+  CHECK_THAT(error_of("{{ ('a' ~ u) * 10**8 }}", R"({"u":"b"})"),
+             Contains("pieces of the template and of others"));
+}
+
 TEST_CASE("jinja limits: values are not nested deeply") {
   const std::string many = "{% for i in range(9999) %}";
   CHECK_THAT(

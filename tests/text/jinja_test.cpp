@@ -41,6 +41,16 @@ TEST_CASE("jinja: slices have steps and negative ends") {
   CHECK(render("{% for m in messages[-2:] %}{{ m.content }}{% endfor %}", kMessages) == "a1u2");
 }
 
+TEST_CASE("jinja: searching backwards finds the last place, of short and long texts") {
+  CHECK(render("{{ 'abcab'.rfind('ab') }}{{ 'abcab'.rfind('ab', 0, 4) }}{{ 'a'.rfind('') }}"
+               "{{ ''.rfind('') }}{{ 'ab'.rfind('abc') }}") == "3010-1");
+  CHECK(render("{% set w = 'x' * 50 %}{{ (w ~ 'a' ~ w ~ 'b').rfind(w) }}"
+               "{{ (w ~ 'a' ~ w).rsplit(w) }}{{ (w ~ w).rsplit(w, 1) }}{{ w.rfind(w ~ 'x') }}") ==
+        "51['', 'a', '']['" + std::string(50, 'x') + "', '']-1");
+  CHECK(render("{{ 'xaxbx'.rpartition('x') }}{{ 'aXb'.partition('X') }}{{ 'ab'.rpartition('x') }}")
+        == "('xaxb', 'x', '')('a', 'X', 'b')('', '', 'ab')");
+}
+
 TEST_CASE("jinja: tojson writes what json.dumps of Python does") {
   const std::string x =
       R"({"x":{"z":1,"a":{"path":"a/b","q":"it's <5 & >2","ko":"\uac12\ud83d\ude00","n":null,)"
@@ -165,8 +175,42 @@ TEST_CASE("jinja: errors name line and column") {
   CHECK(error_of("{% break %}") == "t:1:4: 'break' outside of a loop");
   CHECK(error_of("{{ [1].append(2) }}") ==
         "t:1:14: a value of type list has no attribute 'append'");
-  CHECK(error_of("a\xFF") == "t@1: the template is not valid UTF-8");
+  CHECK(error_of("a\xFF") == "t:1:2: the template is not valid UTF-8 from here on");
+  CHECK(error_of("a\r\n\rb\xC3\xA9\xC3") ==
+        "t:3:3: the template is not valid UTF-8 from here on");
   CHECK(error_of("{{ 1 / 0 }}") == "t:1:6: division by zero");
+}
+
+TEST_CASE("jinja: errors of what is evaluated late name where it was written") {
+  // Filters that are run element by element while the body of the loop is.
+  CHECK(error_of("{% for x in [1, 'a'] | map('abs') %}\n{{ x }}{% endfor %}") ==
+        "t:1:24: 'abs' needs a number, not str");
+  CHECK(error_of("{% for x in [1, 'a'] if x > 0 %}\n{{ x }}{% endfor %}") ==
+        "t:1:29: '>' cannot compare str and int");
+  CHECK(error_of("{% for a, b in [[1, 2], [3]] %}\n{{ a }}{% endfor %}") ==
+        "t:1:8: expected 2 values to unpack, got 1");
+  CHECK(error_of("{% macro m(a, b=1 / 0) %}{% endmacro %}\n{{ m(1) }}") ==
+        "t:1:19: division by zero");
+  CHECK(error_of("{% macro m() %}{% endmacro %}\n{{ m(1) }}") ==
+        "t:2:5: macro 'm' takes at most 0 arguments, not 1");
+  CHECK(error_of("\n{% filter abs %}{% endfilter %}") == "t:2:11: 'abs' needs a number, not str");
+  CHECK(error_of("\n{% filter length %}a{% endfilter %}") ==
+        "t:2:11: a filter or call block must give a string, not int");
+  CHECK(error_of("{% set a, b = 1, 2, 3 %}") == "t:1:8: expected 2 values to unpack, got 3");
+  CHECK(error_of("{{ [1, 2] | map('abs') | join(1, 2, 3) }}") ==
+        "t:1:26: 'join' takes at most 2 arguments, not 3");
+  CHECK(error_of("{% with a = 1 %}{{ a }}\n{{ f(*a) }}{% endwith %}") ==
+        "t:2:7: int is nothing to go through");
+}
+
+TEST_CASE("jinja: filters that depend on chance or are for web pages are refused when they run") {
+  CHECK(error_of("{{ [1] | random }}") ==
+        "t:1:10: 'random' is not there: a prompt must not depend on chance");
+  CHECK(error_of("{{ 'a' | urlize }}") ==
+        "t:1:10: 'striptags' and 'urlize' are not there: they are for web pages");
+  CHECK(error_of("{{ lipsum() }}") ==
+        "t:1:10: 'lipsum' is not there: a prompt must not depend on chance");
+  CHECK(render("{{ 'x' if true else [1] | random }}") == "x");
 }
 
 TEST_CASE("jinja: nothing leads out of the sandbox") {

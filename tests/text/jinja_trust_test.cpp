@@ -62,6 +62,10 @@ TEST_CASE("jinja trust: filters and methods keep it") {
   CHECK(shown("{{ ('<' ~ u) | e }}{{ ('<' ~ u) | safe }}") == "&lt;[us er]<[us er]");
   CHECK(shown("{{ ('a' ~ u) | reverse }}{{ ('a' ~ u) | list | last }}") == "[re su]a[r]");
   CHECK(shown("{{ ('a\\n' ~ u) | indent('>') }}") == "a[\n]>[us er]");
+  CHECK(shown("{{ ('ab ' ~ u) | wordwrap(4) }}") == "ab[\nus\ner]");
+  CHECK(shown("{{ ('ab' ~ u) | wordwrap(2, true, '+') }}") == "ab+[us]+[er]");
+  CHECK(shown("{{ ['a', u] | pprint }}{{ d | xmlattr }}") == "[[']a[', 'us er'] k=\"v\"]");
+  CHECK(shown("{{ '%c' % n }}{{ '{:c}'.format(n) }}") == "[\a\a]");
   CHECK(shown("{{ [u, 'a'] | sort | first }}{{ [u, 'a'] | map('upper') | join }}") == "a[US ER]A");
 }
 
@@ -75,6 +79,10 @@ TEST_CASE("jinja trust: blocks, macros and loops keep it") {
   CHECK(shown("{% generation %}a{{ u }}{% endgeneration %}") == "a[us er]");
   CHECK(shown("{% set ns = namespace(s='') %}{% for c in [bos, u] %}{% set ns.s = ns.s + c %}"
               "{% endfor %}{{ ns.s }}") == "<s>[us er]");
+  // Names of arguments may come from outside too.
+  CHECK(shown("{% macro m() %}{{ kwargs | first }}{% endmacro %}{{ m(**{u: 1}) }}") == "[us er]");
+  CHECK(shown("{{ dict(**{u: 1}) | first }}{{ namespace(**{u: 1}) }}") ==
+        "[us er<Namespace {'us er': ]1[}>]");
   CHECK(shown("{% for k, v in d.items() %}{{ k }}={{ v }}{% endfor %}{{ d.k }}{{ d }}") ==
         "[k]=[vv{'k': 'v'}]");
 }
