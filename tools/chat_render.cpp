@@ -10,6 +10,7 @@
 #include "cli/chat_options.h"
 #include "cli/documents.h"
 #include "cli/id_format.h"
+#include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
 #include "text/chat_format.h"
@@ -35,25 +36,21 @@ const char* const kFooter =
     "Examples:\n"
     "  chat-render messages.json --tokenizer-config tokenizer_config.json "
     "--add-generation-prompt\n"
-    "  chat-render messages.json --template chat_template.jinja --var enable_thinking=false\n"
+    "  chat-render messages.json --preset qwen --var enable_thinking=false --ids -t tokenizer.json\n"
     "  chat-render --jsonl --template t.jinja chats.jsonl | bpe-encode --jsonl -t tokenizer.json\n"
     "\n"
     "MESSAGES is a list of messages, or an object with 'messages' and perhaps 'tools' and\n"
-    "'documents' (--tools and --documents count instead); other fields are not looked at. With "
-    "--jsonl\n"
-    "each line is one, and each line of the result: {\"text\":\"...\"}, with\n"
-    "the conversation's 'id' if it has one.\n"
+    "'documents' (--tools and --documents count instead); other fields are not looked at. With\n"
+    "--jsonl each line is one, and each line of the result: {\"text\":\"...\"}, with the\n"
+    "conversation's 'id' if it has one.\n"
     "\n"
-    "With --ids an added token, special or not, becomes its id only where the template wrote all "
-    "of\n"
-    "its bytes (its text, and special tokens of the tokenizer_config.json): a message cannot forge "
-    "one.\n"
+    "With --ids an added token, special or not, becomes its id only where the template wrote all\n"
+    "of its bytes: its text, special tokens, and roles that templates know (system, developer,\n"
+    "user, assistant, model, tool, function, ipython, observation). A message cannot forge one.\n"
     "\n"
-    "--var NAME=VALUE: true, false, null, a number, or text in quotes, [] or {} is read as JSON, "
-    "all\n"
-    "else as text. The templates run as in transformers, without files, environment or network, "
-    "and\n"
-    "end with an error when they take too much time or memory.\n"
+    "--var NAME=VALUE: true, false, null, a number, or text in quotes, [] or {} is read as JSON,\n"
+    "all else as text. The templates run as in transformers, without files, environment or\n"
+    "network, and end with an error when they take too much time or memory.\n"
     "\n"
     "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 70 a bug of ours\n";
 
@@ -97,7 +94,7 @@ Conversation parse_conversation(std::string_view json_text, const std::string& w
                                 const text::ChatRequest& common) {
   Conversation conversation{common, nullptr};
   text::ChatRequest& request = conversation.request;
-  Json json = base::parse_json(json_text, where);
+  Json json = base::parse_json(json_text, where, base::BigIntegers::kRefuse);
   if (json.is_array()) {
     request.messages = std::move(json);
     return conversation;
@@ -211,7 +208,11 @@ void check(const Options& options) {
   if (options.ids && options.tokenizer.path.empty()) {
     throw base::UsageError("--ids needs a tokenizer; give -t");
   }
-  if (options.ids) {
+  if (!options.ids && options.jsonl) {
+    cli::check_output_name(options.output, "--jsonl writes JSON lines", {".jsonl", ".ndjson"});
+  } else if (!options.ids) {
+    cli::check_output_name(options.output, "without --ids a prompt is text", {".txt", ".md"});
+  } else {
     if (cli::is_binary(id_format(options))) {
       cli::refuse_binary_on_terminal(options.output, "ids");
     }

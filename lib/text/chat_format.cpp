@@ -5,6 +5,8 @@
 #include <array>
 
 #include "base/error.h"
+#include "text/chat_continue.h"
+#include "text/chat_preset.h"
 
 namespace netcl::text {
 
@@ -15,6 +17,14 @@ using base::Json;
 
 constexpr std::array<std::string_view, 4> kOwnVariables = {"messages", "tools", "documents",
                                                            "add_generation_prompt"};
+
+constexpr std::array<std::string_view, 9> kKnownRoles = {
+    "system", "developer", "user", "assistant", "model", "tool", "function", "ipython",
+    "observation"};
+
+bool trusts_field(std::string_view field, std::string_view text) {
+  return field == "role" && is_known_role(text);
+}
 
 // A token is a string, or an object that holds it as its content.
 const Json* token_text(const Json& token) {
@@ -44,6 +54,10 @@ void check_list(const Json& list, const char* name) {
 }
 
 }  // namespace
+
+bool is_known_role(std::string_view role) {
+  return std::find(kKnownRoles.begin(), kKnownRoles.end(), role) != kKnownRoles.end();
+}
 
 ChatFormat::ChatFormat(std::string_view source, const std::string& name,
                        SpecialTokens special_tokens)
@@ -80,6 +94,26 @@ ChatFormat::SpecialTokens ChatFormat::special_tokens_of(const Json& config,
     tokens["additional_special_tokens"] = list;
   }
   return tokens;
+}
+
+ChatFormat ChatFormat::from_preset(std::string_view name, SpecialTokens special_tokens) {
+  const ChatPreset* preset = find_chat_preset(name);
+  if (preset == nullptr) {
+    throw FormatError("unknown preset " + base::quote(name) + "; known are " + chat_preset_names());
+  }
+  return {embedded_chat_template(preset->file), "preset " + std::string(name),
+          std::move(special_tokens)};
+}
+
+ChatFormat ChatFormat::from_preset(std::string_view name) {
+  Json tokens = Json::object();
+  if (const ChatPreset* preset = find_chat_preset(name)) {
+    if (!preset->bos_token.empty()) {
+      tokens["bos_token"] = preset->bos_token;
+    }
+    tokens["eos_token"] = preset->eos_token;
+  }
+  return from_preset(name, std::move(tokens));
 }
 
 ChatFormat ChatFormat::from_tokenizer_config(const Json& config, const std::string& where,
@@ -149,6 +183,21 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
   check_messages(request.messages);
   check_list(request.tools, "tools");
   check_list(request.documents, "documents");
+  if (request.continue_final_message && request.add_generation_prompt) {
+    throw FormatError(
+        "a prompt cannot both continue the last message and ask for a new one (add_generation_prompt "
+        "and continue_final_message)");
+  }
+  if (!request.continue_final_message) {
+    return render(request, request.messages);
+  }
+  const OpenMessages open = mark_final_message(request.messages);
+  JinjaOutput output = render(request, open.messages);
+  cut_at_final_message(open, output);
+  return output;
+}
+
+JinjaOutput ChatFormat::render(const ChatRequest& request, const Json& messages) const {
   std::vector<JinjaVariable> variables;
   for (const auto& [name, token] : special_tokens_.items()) {
     variables.push_back({name, token, true});
@@ -159,7 +208,7 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
     }
     variables.push_back({name, value, false});
   }
-  variables.push_back({"messages", request.messages, false});
+  variables.push_back({"messages", messages, false, trusts_field});
   variables.push_back({"tools", request.tools, false});
   variables.push_back({"documents", request.documents, false});
   variables.push_back({"add_generation_prompt", request.add_generation_prompt, false});

@@ -16,18 +16,28 @@
 
 namespace netcl::text {
 
-// One conversation and what else its template gets to see. Nothing in it is trusted.
+// One conversation and what else its template gets to see. Nothing in it is trusted but the roles
+// of messages that is_known_role() names.
 struct ChatRequest {
   base::Json messages = base::Json::array();
   base::Json tools;      // null: none
   base::Json documents;  // null: none
   bool add_generation_prompt = false;
+  // Leaves the last message open, as if the model were just writing it: the prompt ends with its
+  // text. Not together with add_generation_prompt.
+  bool continue_final_message = false;
   // More variables (enable_thinking, date_string ...); one with the name of a special token takes
   // its place.
   base::Json variables = base::Json::object();
   std::tm now{};  // what strftime_now formats
   jinja::Limits limits;
 };
+
+// The roles of messages that templates know: system, developer, user, assistant, model, tool,
+// function, ipython, observation. Some templates make control tokens from them
+// ('<|' + message.role + '|>'), so the bytes of such a role count as the template's own: they are
+// one of a few constants, whoever chose between them. Any other role is text of the conversation.
+bool is_known_role(std::string_view role);
 
 // What the text of an added token in a conversation means: ordinary text; an error; its id, as if
 // the template had written it.
@@ -55,13 +65,18 @@ class ChatFormat {
   static ChatFormat from_tokenizer_config(const base::Json& config, const std::string& where,
                                           const std::string& template_name = "");
 
+  // A format of text/chat_preset.h, with its special tokens or with those given. Throws FormatError
+  // for an unknown name.
+  static ChatFormat from_preset(std::string_view name);
+  static ChatFormat from_preset(std::string_view name, SpecialTokens special_tokens);
+
   // The special tokens of a tokenizer_config.json, for templates that come from elsewhere.
   static SpecialTokens special_tokens_of(const base::Json& config, const std::string& where);
 
   // The prompt, with the origin of each byte. Throws FormatError where the template fails or calls
   // raise_exception ("name:line:column: ..."), for messages that are no list of objects, tools
-  // or documents that are no list, and variables that would hide messages, tools, documents or
-  // add_generation_prompt.
+  // or documents that are no list, variables that would hide messages, tools, documents or
+  // add_generation_prompt, and a last message that cannot be left open (text/chat_continue.h).
   JinjaOutput render(const ChatRequest& request) const;
 
   // Ids of the prompt. An added token, special or not, becomes its id if the template wrote all of
@@ -74,6 +89,7 @@ class ChatFormat {
 
  private:
   ChatFormat() = default;
+  JinjaOutput render(const ChatRequest& request, const base::Json& messages) const;
   void refuse_double_bos(const BpeTokenizer& tokenizer, const std::vector<uint32_t>& ids) const;
   const JinjaTemplate& choose(const ChatRequest& request) const;
 

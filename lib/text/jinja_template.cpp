@@ -46,6 +46,31 @@ Value to_value(const base::Json& json, bool trusted, jinja::Budget& budget) {
   }
 }
 
+// An object whose own strings may each be trusted.
+Value to_object(const base::Json& json, const JinjaVariable& variable, jinja::Budget& budget) {
+  jinja::Dict dict;
+  for (const auto& [key, field] : json.items()) {
+    const bool trusted =
+        field.is_string() && variable.trusts_field(key, field.get_ref<const std::string&>());
+    dict.set(Value::string(key, jinja::kNoMarks), to_value(field, trusted, budget), budget);
+  }
+  return Value::dict(std::move(dict));
+}
+
+Value to_value(const JinjaVariable& variable, jinja::Budget& budget) {
+  const base::Json& json = variable.value;
+  if (variable.trusted || variable.trusts_field == nullptr || !json.is_array()) {
+    return to_value(json, variable.trusted, budget);
+  }
+  std::vector<Value> items;
+  items.reserve(json.size());
+  for (const base::Json& item : json) {
+    items.push_back(item.is_object() ? to_object(item, variable, budget)
+                                     : to_value(item, false, budget));
+  }
+  return Value::list(std::move(items));
+}
+
 std::vector<ByteSpan> spans_with(const jinja::Text& text, jinja::Marks wanted) {
   std::vector<ByteSpan> spans;
   text.for_each_run(0, text.size(), [&](size_t begin, size_t end, jinja::Marks marks) {
@@ -78,7 +103,7 @@ JinjaOutput JinjaTemplate::render(const std::vector<JinjaVariable>& variables,
       {~uint64_t{0}, ~uint64_t{0}, options.limits.output_bytes, options.limits.depth});
   for (const JinjaVariable& variable : variables) {
     try {
-      values.emplace_back(variable.name, to_value(variable.value, variable.trusted, unlimited));
+      values.emplace_back(variable.name, to_value(variable, unlimited));
     } catch (const jinja::Failure& failure) {
       throw base::FormatError("variable " + base::quote(variable.name) + ": " + failure.what());
     }

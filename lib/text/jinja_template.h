@@ -30,6 +30,9 @@ struct JinjaVariable {
   std::string name;
   base::Json value;
   bool trusted = false;  // its strings count as the template's own
+  // In an untrusted list of objects: whether the string `text` in the field `field` of one of them
+  // counts as the template's own all the same. None: no string does.
+  bool (*trusts_field)(std::string_view field, std::string_view text) = nullptr;
 };
 
 struct JinjaOptions {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chat templates of real models, rendered like Python jinja2 rendered them.
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "chat_goldens.h"
 #include "jinja_render.h"
 #include "support/catch.h"
 #include "support/skip.h"
@@ -13,85 +11,16 @@
 #include "vocab_files.h"
 
 using netcl::base::Json;
+using netcl::tests::golden_conversations;
+using netcl::tests::golden_families;
+using netcl::tests::golden_options;
+using netcl::tests::GoldenFamily;
 using netcl::tests::shared_dir;
-using netcl::text::JinjaOptions;
+using netcl::tests::variables_of_case;
 using netcl::text::JinjaTemplate;
 using netcl::text::JinjaVariable;
 
 namespace {
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file.good());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::vector<Json> lines_of(const std::string& path) {
-  std::vector<Json> rows;
-  std::istringstream lines(file_text(path));
-  for (std::string line; std::getline(lines, line);) {
-    rows.push_back(netcl::base::parse_json(line, path));
-  }
-  return rows;
-}
-
-struct GoldenFamily {
-  std::string path;
-  std::string source;  // the template
-  Json meta;
-};
-
-std::vector<GoldenFamily> golden_families() {
-  std::vector<GoldenFamily> families;
-  for (const auto& entry : std::filesystem::directory_iterator(shared_dir() + "/chat")) {
-    const std::string path = entry.path().string();
-    if (std::filesystem::exists(path + "/template.jinja")) {
-      families.push_back({path, file_text(path + "/template.jinja"),
-                          netcl::base::parse_json(file_text(path + "/meta.json"), "meta.json")});
-    }
-  }
-  return families;
-}
-
-// By name.
-Json golden_conversations() {
-  return netcl::base::parse_json(file_text(shared_dir() + "/chat/inputs.json"),
-                                 "inputs.json")["conversations"];
-}
-
-// 2025-07-10 12:00:00, a Thursday, at which the goldens were made.
-JinjaOptions golden_options() {
-  JinjaOptions options;
-  options.now.tm_year = 125;
-  options.now.tm_mon = 6;
-  options.now.tm_mday = 10;
-  options.now.tm_hour = 12;
-  options.now.tm_wday = 4;
-  options.now.tm_yday = 190;
-  return options;
-}
-
-void add_fields(const Json& object, bool trusted, std::vector<JinjaVariable>& variables) {
-  for (const auto& [name, value] : object.items()) {
-    variables.push_back({name, value, trusted});
-  }
-}
-
-// The variables of a row of cases.jsonl, with this conversation.
-std::vector<JinjaVariable> variables_of_case(const Json& row, const Json& meta,
-                                             const Json& conversation) {
-  std::vector<JinjaVariable> variables = {{"tools", nullptr},
-                                          {"documents", nullptr},
-                                          {"add_generation_prompt", row["add_generation_prompt"]}};
-  add_fields(meta["special_tokens"], true, variables);
-  add_fields(conversation, false, variables);
-  if (row.contains("kwargs")) {
-    add_fields(row["kwargs"], false, variables);
-  }
-  return variables;
-}
 
 // Adds `text` to every string of a conversation but roles and types, which choose what a template
 // writes.
@@ -138,7 +67,7 @@ TEST_CASE("golden chat: every family of templates") {
   for (const GoldenFamily& family : golden_families()) {
     ++families;
     const JinjaTemplate jinja(family.source, family.path);
-    for (const Json& row : lines_of(family.path + "/cases.jsonl")) {
+    for (const Json& row : netcl::tests::read_jsonl(family.path + "/cases.jsonl")) {
       ++cases;
       const std::vector<JinjaVariable> variables =
           variables_of_case(row, family.meta, conversations[row["conv"].get<std::string>()]);
@@ -171,14 +100,14 @@ TEST_CASE("golden chat: templates of another implementation's tests") {
   }
   std::string differing;
   size_t cases = 0;
-  for (const Json& row : lines_of(shared_dir() + "/chat/_thirdparty/hfjs_e2e.jsonl")) {
+  for (const Json& row : netcl::tests::read_jsonl(shared_dir() + "/chat/_thirdparty/hfjs_e2e.jsonl")) {
     const std::string name = row["name"].get<std::string>();
     if (name == "MadeAgents/Hammer2.1") {
       continue;  // prints a list, which that implementation writes as JSON and jinja2 does not
     }
     ++cases;
     std::vector<JinjaVariable> variables;
-    add_fields(row["data"], false, variables);
+    netcl::tests::add_fields(row["data"], false, variables);
     std::string text;
     try {
       text = JinjaTemplate(row["template"].get<std::string>(), name)
@@ -212,7 +141,7 @@ TEST_CASE("golden chat: control text in a conversation adds nothing to what the 
   std::string differing;
   for (const GoldenFamily& family : golden_families()) {
     const JinjaTemplate jinja(family.source, family.path);
-    for (const Json& row : lines_of(family.path + "/cases.jsonl")) {
+    for (const Json& row : netcl::tests::read_jsonl(family.path + "/cases.jsonl")) {
       ++cases;
       Json harmless = conversations[row["conv"].get<std::string>()];
       Json hostile = harmless;
@@ -255,20 +184,13 @@ TEST_CASE("golden chat: ids of prompts") {
     }
     const netcl::text::BpeTokenizer& tokenizer = tokenizers.at(vocabulary);
     const netcl::text::ChatFormat format(family.source, family.path, family.meta["special_tokens"]);
-    for (const Json& row : lines_of(family.path + "/cases.jsonl")) {
+    for (const Json& row : netcl::tests::read_jsonl(family.path + "/cases.jsonl")) {
       if (!row.contains("ids")) {
         continue;
       }
       ++cases;
-      const std::string conversation_name = row["conv"].get<std::string>();
-      const Json& conversation = conversations[conversation_name];
-      netcl::text::ChatRequest request;
-      request.messages = conversation["messages"];
-      request.tools = conversation.value("tools", Json());
-      request.documents = conversation.value("documents", Json());
-      request.variables = row.value("kwargs", Json::object());
-      request.add_generation_prompt = row["add_generation_prompt"].get<bool>();
-      request.now = golden_options().now;
+      const netcl::text::ChatRequest request =
+          netcl::tests::request_of_case(row, conversations[row["conv"].get<std::string>()]);
       const auto wanted = row["ids"].get<std::vector<uint32_t>>();
       const std::string id = row["id"].get<std::string>();
       using netcl::text::ContentTokens;

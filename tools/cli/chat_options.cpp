@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "text/chat_preset.h"
 
 namespace netcl::cli {
 
@@ -13,9 +14,14 @@ namespace {
 
 using base::Json;
 
-Json read_json(const std::string& path) {
+// The values in a conversation must arrive as they are; a tokenizer_config.json may hold 10^30.
+Json read_json(const std::string& path, base::BigIntegers big_integers = base::BigIntegers::kRefuse) {
   const base::FileBytes file = base::FileBytes::open(path);
-  return base::parse_json(file.view(), base::display_path(path));
+  return base::parse_json(file.view(), base::display_path(path), big_integers);
+}
+
+Json read_config(const std::string& path) {
+  return read_json(path, base::BigIntegers::kRound);
 }
 
 // What looks like JSON is JSON; a bare word is text, so that it needs no quotes in a shell.
@@ -23,15 +29,14 @@ Json variable_value(const std::string& text, const std::string& where) {
   const bool is_word = text == "true" || text == "false" || text == "null";
   const bool is_quoted =
       !text.empty() && std::string_view("\"[{").find(text[0]) != std::string_view::npos;
-  if (is_word || is_quoted) {
-    try {
-      return base::parse_json(text, where);
-    } catch (const base::FormatError& error) {
-      throw base::UsageError(error.what());
-    }
+  if (!is_word && !is_quoted && !Json::parse(text, nullptr, false).is_number()) {
+    return text;
   }
-  const Json number = Json::parse(text, nullptr, false);
-  return number.is_number() ? number : Json(text);
+  try {
+    return base::parse_json(text, where, base::BigIntegers::kRefuse);
+  } catch (const base::FormatError& error) {
+    throw base::UsageError(error.what());
+  }
 }
 
 void add_variable(const std::string& assignment, Json& variables) {
@@ -43,14 +48,33 @@ void add_variable(const std::string& assignment, Json& variables) {
   variables[name] = variable_value(assignment.substr(equals + 1), "--var " + name);
 }
 
+text::ChatFormat load_preset(const ChatOptions& options) {
+  if (!options.template_path.empty() || !options.template_name.empty()) {
+    throw base::UsageError("--preset is a template already; leave out --template and --template-name");
+  }
+  if (text::find_chat_preset(options.preset) == nullptr) {
+    throw base::UsageError("--preset: unknown name " + base::quote(options.preset) +
+                           "; known are " + text::chat_preset_names());
+  }
+  if (options.config_path.empty()) {
+    return text::ChatFormat::from_preset(options.preset);
+  }
+  return text::ChatFormat::from_preset(
+      options.preset, text::ChatFormat::special_tokens_of(read_config(options.config_path),
+                                                          base::display_path(options.config_path)));
+}
+
 }  // namespace
 
 void add_chat_options(ToolApp& app, ChatOptions& options) {
   app.add_text("--template", options.template_path, "FILE", "Chat template, as Jinja text")
       ->group("Template");
   app.add_text("--tokenizer-config", options.config_path, "FILE",
-               "tokenizer_config.json with template and special tokens; with --template the\n"
-               "special tokens alone")
+               "tokenizer_config.json with template and special tokens; with --template or\n"
+               "--preset the special tokens alone")
+      ->group("Template");
+  app.add_text("--preset", options.preset, "NAME",
+               "Template and special tokens of our own: " + text::chat_preset_names())
       ->group("Template");
   app.add_text("--template-name", options.template_name, "NAME",
                "Which of several templates of the tokenizer_config.json; default: 'tool_use' for\n"
@@ -58,6 +82,9 @@ void add_chat_options(ToolApp& app, ChatOptions& options) {
       ->group("Template");
   app.add_switch("--add-generation-prompt", options.add_generation_prompt,
                  "End with what makes the model answer")
+      ->group("Variables");
+  app.add_switch("--continue-final-message", options.continue_final_message,
+                 "End with the text of the last message, for the model to go on with it")
       ->group("Variables");
   app.add_text("--tools", options.tools_path, "FILE", "JSON list of tools")->group("Variables");
   app.add_text("--documents", options.documents_path, "FILE", "JSON list of documents")
@@ -73,11 +100,14 @@ void add_chat_options(ToolApp& app, ChatOptions& options) {
 }
 
 text::ChatFormat load_chat_format(const ChatOptions& options) {
+  if (!options.preset.empty()) {
+    return load_preset(options);
+  }
   if (options.template_path.empty() && options.config_path.empty()) {
-    throw base::UsageError("no template; give --template or --tokenizer-config");
+    throw base::UsageError("no template; give --template, --tokenizer-config or --preset");
   }
   const std::string where = base::display_path(options.config_path);
-  const Json config = options.config_path.empty() ? Json::object() : read_json(options.config_path);
+  const Json config = options.config_path.empty() ? Json::object() : read_config(options.config_path);
   if (options.template_path.empty()) {
     return text::ChatFormat::from_tokenizer_config(config, where, options.template_name);
   }
@@ -91,7 +121,12 @@ text::ChatFormat load_chat_format(const ChatOptions& options) {
 
 text::ChatRequest make_request(const ChatOptions& options) {
   text::ChatRequest request;
+  if (options.add_generation_prompt && options.continue_final_message) {
+    throw base::UsageError(
+        "--continue-final-message leaves no room for --add-generation-prompt; give one of them");
+  }
   request.add_generation_prompt = options.add_generation_prompt;
+  request.continue_final_message = options.continue_final_message;
   if (!options.tools_path.empty()) {
     request.tools = read_json(options.tools_path);
   }

@@ -15,6 +15,7 @@ namespace netcl::cli {
 struct ChatOptions {
   std::string template_path;           // --template
   std::string config_path;             // --tokenizer-config
+  std::string preset;                  // --preset
   std::string template_name;           // --template-name
   std::string tools_path;              // --tools
   std::string documents_path;          // --documents
@@ -22,6 +23,7 @@ struct ChatOptions {
   std::vector<std::string> variables;  // --var, "NAME=VALUE" each
   std::string now;                     // --now; empty: the present
   bool add_generation_prompt = false;
+  bool continue_final_message = false;
 };
 
 void add_chat_options(ToolApp& app, ChatOptions& options);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chat formats that the toolkit brings itself: templates of data/chat, built into the library,
+// with the special tokens that go with them.
+#ifndef NETCL_TEXT_CHAT_PRESET_H_
+#define NETCL_TEXT_CHAT_PRESET_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace netcl::text {
+
+struct ChatPreset {
+  std::string_view name;       // "qwen"
+  std::string_view file;       // data/chat/<file>.jinja: two names may share one
+  std::string_view bos_token;  // empty: the format has none
+  std::string_view eos_token;
+};
+
+// All presets, in the order in which --help lists them.
+std::span<const ChatPreset> chat_presets();
+
+// Null for an unknown name.
+const ChatPreset* find_chat_preset(std::string_view name);
+
+// "chatml, llama2, ...", for messages.
+std::string chat_preset_names();
+
+// The text of data/chat/<name>.jinja; empty for an unknown name. In a generated source.
+std::string_view embedded_chat_template(std::string_view name);
+
+}  // namespace netcl::text
+
+#endif  // NETCL_TEXT_CHAT_PRESET_H_
