@@ -54,6 +54,24 @@ def tokenizer_json(**changes: object) -> bytes:
     return json.dumps(whole, ensure_ascii=False).encode()
 
 
+def chat(template: str, **variables: object) -> bytes:
+    return template.encode() + b"\0" + json.dumps(variables).encode()
+
+
+def preset(name: str) -> bytes:
+    """A template of data/chat over a conversation with a tool."""
+    function = {"name": "f", "description": "d", "parameters": {
+        "type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"type": "string"}}}}}
+    call = {"id": "123456789", "type": "function", "function": {"name": "f", "arguments": {"a": ["x"]}}}
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": [{"type": "text", "text": "u"}]},
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "123456789", "content": "1"},
+                {"role": "assistant", "content": "<think>t</think> a"}]
+    folder = pathlib.Path(__file__).resolve().parents[2] / "data" / "chat"
+    return chat((folder / f"{name}.jinja").read_text(), messages=messages, bos_token="<s>", eos_token="</s>",
+                tools=[{"type": "function", "function": function}], add_generation_prompt=True)
+
+
 def character_tokenizer_json() -> bytes:
     """A tokenizer on characters with byte fallback, as Llama 2 has it."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{b:02X}>" for b in range(256)), "\u2581", "a", "b", "ab", "\u2581a"]
@@ -175,6 +193,28 @@ seeds = {
         "json_lines": b'\3{"text": "a\\u00e9", "id": 7}\n{"id": "x", "text": ""}\n',
         "compressed": b"\0\x1f\x8b\x08\0",
         "compressed_raw": b"\x80\x1f\x8b\x08\0",
+    },
+    "fuzz_jinja": {
+        "loop": chat("{%- for m in messages -%}\n  <{{ m.role }}>{{ m['content'] | trim }}{{ loop.index }}\n{% endfor %}",
+                     messages=[{"role": "user", "content": " hi "}]),
+        "blocks": chat("{% macro m(a, b=1) %}{{ a ~ b }}{{ caller() }}{% endmacro %}{% call m('x') %}c{% endcall %}"
+                       "{% set ns = namespace(n=0) %}{% filter upper %}{% generation %}g{% endgeneration %}{% endfilter %}"
+                       "{% with v = d %}{% for k, v in d | dictsort if v %}{% set ns.n = ns.n + v %}{% continue %}{% else %}e"
+                       "{% endfor %}{{ ns.n }}{% endwith %}{% raw %}{{ x }}{% endraw %}{# c #}", d={"b": 2, "a": 1}),
+        "expressions": chat("{{ x[::-1] }}{{ x[1:]|map('upper')|join(', ') }}{{ -7 // 2 }}{{ 2 ** 10 }}{{ 1 < n <= 3 }}"
+                            "{{ 'a' in x and not y is defined }}{{ '%5.2f|%-4s' % (f, n) }}{{ '{:>{}}'.format(n, 5) }}"
+                            "{{ d|tojson(indent=2) }}{{ x|groupby('k')|list if z }}{{ (n, f, none, true)|pprint }}",
+                            x=["a", "b"], n=3, f=2.5, d={"k": [1, None, "\u00e9\"\n"]}),
+        "strings": chat("{{ s.split(',')|list }}{{ s|wordwrap(4) }}{{ s.replace('a', s, 2)|title|center(30) }}"
+                        "{{ s|truncate(5) }}{{ d|xmlattr }}{{ d|urlencode }}{{ s|indent('\\u0020') }}{{ s.strip('a ') }}"
+                        "{{ s|e|safe }}{{ s.format(1, a=2) }}{{ s[2:-1:2] }}", s="a long-er, a \u65e5 {a} line", d={"a": "<b>"}),
+        "recursion": chat("{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}"),
+        "endless": chat("{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}"),
+        "error": chat("a\n  {{ raise_exception('no ' ~ x) }}", x=1),
+        "unclosed": b"{% if x %}{{ 'a",
+        "gpt_oss": preset("gpt-oss"),
+        "mistral": preset("mistral"),
+        "qwen": preset("qwen"),
     },
     "fuzz_id_files": {
         "guessed_json": b"\0 [[1, 2], [], [3]]",
