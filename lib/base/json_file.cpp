@@ -40,8 +40,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return add(value); }
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& digits) override {
-    if (big_integers_ == BigIntegers::kRefuse &&
-        digits.find_first_of(".eE") == std::string::npos) {
+    if (big_integers_ == BigIntegers::kRefuse && digits.find_first_of(".eE") == std::string::npos) {
       throw FormatError(std::string(where_) + ": the integer " + digits.substr(0, 60) +
                         " has more than 64 bits");
     }

@@ -18,9 +18,9 @@ using base::Json;
 constexpr std::array<std::string_view, 4> kOwnVariables = {"messages", "tools", "documents",
                                                            "add_generation_prompt"};
 
-constexpr std::array<std::string_view, 9> kKnownRoles = {
-    "system", "developer", "user", "assistant", "model", "tool", "function", "ipython",
-    "observation"};
+constexpr std::array<std::string_view, 9> kKnownRoles = {"system",    "developer", "user",
+                                                         "assistant", "model",     "tool",
+                                                         "function",  "ipython",   "observation"};
 
 bool trusts_field(std::string_view field, std::string_view text) {
   return field == "role" && is_known_role(text);
@@ -185,7 +185,8 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
   check_list(request.documents, "documents");
   if (request.continue_final_message && request.add_generation_prompt) {
     throw FormatError(
-        "a prompt cannot both continue the last message and ask for a new one (add_generation_prompt "
+        "a prompt cannot both continue the last message and ask for a new one "
+        "(add_generation_prompt "
         "and continue_final_message)");
   }
   if (!request.continue_final_message) {

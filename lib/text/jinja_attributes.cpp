@@ -242,8 +242,8 @@ Value string_slice(const Value& value, const Value& start, const Value& stop, co
     if (range.start < range.stop) {
       const auto first = static_cast<size_t>(range.start);
       const size_t begin = skip_characters(text.bytes(), 0, first);
-      out = text.slice(begin, skip_characters(text.bytes(), begin,
-                                              static_cast<size_t>(range.stop) - first));
+      out = text.slice(
+          begin, skip_characters(text.bytes(), begin, static_cast<size_t>(range.stop) - first));
     }
   } else {
     budget.made(text.size() * sizeof(size_t));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters for web pages and mails, which no prompt needs: those that are simple, and a clear word for
-// the rest.
+// Filters for web pages and mails, which no prompt needs: those that are simple, and a clear word
+// for the rest.
 #include "text/jinja_filters.h"
 #include "text/jinja_operators.h"
 #include "text/jinja_str.h"
@@ -12,8 +12,7 @@ namespace {
 
 Value wordwrap(Engine& engine, const Value& input, Arguments& arguments) {
   const Bound bound =
-      bind("wordwrap", arguments,
-           {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
+      bind("wordwrap", arguments, {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
   string_of(input, "'wordwrap'");
   const Int width = bound[0] ? index_of(*bound[0], "the width") : 79;
   const Text separator = bound[2] && !bound[2]->is_none()
@@ -87,7 +86,7 @@ Value refuse_html(Engine&, const Value&, Arguments&) {
 
 const FilterTable& html_filters() {
   static const FilterTable table = {
-      {"wordwrap", wordwrap},     {"xmlattr", xmlattr},   {"random", refuse_random},
+      {"wordwrap", wordwrap},     {"xmlattr", xmlattr},    {"random", refuse_random},
       {"striptags", refuse_html}, {"urlize", refuse_html},
   };
   return table;

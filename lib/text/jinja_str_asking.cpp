@@ -44,8 +44,8 @@ Int position_of(Engine& engine, const Value& self, Arguments& arguments, bool fr
   }
   const std::string_view part =
       std::string_view(self.bytes()).substr(range->begin, range->end - range->begin);
-  const size_t at = from_right ? find_back(part, wanted, part.size(), engine.budget)
-                               : find_from(part, wanted, 0);
+  const size_t at =
+      from_right ? find_back(part, wanted, part.size(), engine.budget) : find_from(part, wanted, 0);
   if (at == std::string_view::npos) {
     return -1;
   }

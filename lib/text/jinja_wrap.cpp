@@ -61,9 +61,9 @@ class Paragraph {
   // Whether the dash at `i` joins the parts of a word: letters on both sides, two of them unless
   // dashes stand between.
   bool is_hyphen(size_t i) const {
-    const bool follows = i >= 2 && is_word_letter(i - 1) &&
-                         (is_word_letter(i - 2) ||
-                          (i >= 3 && is_dash(i - 2) && is_word_letter(i - 3)));
+    const bool follows =
+        i >= 2 && is_word_letter(i - 1) &&
+        (is_word_letter(i - 2) || (i >= 3 && is_dash(i - 2) && is_word_letter(i - 3)));
     return is_dash(i) && follows && is_word_letter(i + 1) &&
            (is_word_letter(i + 2) || (is_dash(i + 2) && is_word_letter(i + 3)));
   }
@@ -156,8 +156,7 @@ std::vector<Text> wrapped(const Text& text, const WrapStyle& style, Budget& budg
     if (next < chunks.size() && chunks[next].size() > style.width) {
       Chunk& chunk = chunks[next];
       if (style.breaks_long_words) {
-        const size_t cut =
-            cut_of(paragraph, chunk, style.width - length, style.breaks_on_hyphens);
+        const size_t cut = cut_of(paragraph, chunk, style.width - length, style.breaks_on_hyphens);
         line.push_back({chunk.begin, chunk.begin + cut});
         chunk.begin += cut;
       } else if (line.empty()) {

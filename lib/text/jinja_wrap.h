@@ -14,7 +14,7 @@ namespace netcl::text::jinja {
 // How textwrap.wrap() is told to break lines; white space stays as it is but for what stands at a
 // break.
 struct WrapStyle {
-  size_t width = 79;            // characters of a line, at least 1
+  size_t width = 79;              // characters of a line, at least 1
   bool breaks_long_words = true;  // words longer than a line are cut
   bool breaks_on_hyphens = true;  // compound words may be broken behind their hyphens
 };

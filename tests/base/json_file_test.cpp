@@ -47,7 +47,8 @@ TEST_CASE("json: values and key order survive") {
 
 TEST_CASE("json: integers beyond 64 bits are rounded, or refused where they must stay exact") {
   using netcl::base::BigIntegers;
-  for (const char* text : {"18446744073709551616", "-9223372036854775809", "[1,1000000000000000000000000000000]"}) {
+  for (const char* text :
+       {"18446744073709551616", "-9223372036854775809", "[1,1000000000000000000000000000000]"}) {
     CAPTURE(text);
     CHECK_NOTHROW(parse_json(text, "f"));
     CHECK_THROWS_WITH(parse_json(text, "f", BigIntegers::kRefuse),

@@ -62,7 +62,8 @@ TEST_CASE("chat continue: the prompt ends with the text of the last message") {
 }
 
 TEST_CASE("chat continue: of several parts the last text stays open") {
-  CHECK(open_output(kParts, R"([{"content":[{"text":"a"},{"text":"b"},{"url":"u"}]}])").text == "ab");
+  CHECK(open_output(kParts, R"([{"content":[{"text":"a"},{"text":"b"},{"url":"u"}]}])").text ==
+        "ab");
   CHECK(open_output(kParts, R"([{"content":[{"text":"a"}]}])").text == "a");
 }
 
@@ -142,7 +143,8 @@ TEST_CASE("chat continue: templates of models leave the last message open") {
         continue;
       }
       if (name == "whitespace" && family.path.ends_with("/llama2")) {
-        continue;  // a blank behind the trimmed text looks like that of the mark, to transformers too
+        continue;  // a blank behind the trimmed text looks like that of the mark, to transformers
+                   // too
       }
       ++cases;
       CAPTURE(family.path, name);

@@ -79,7 +79,8 @@ const std::vector<Field>& fields() {
   static const std::vector<Field> all = {
       {"content",
        [](ChatRequest& r, const Around& text) { put_in_fields(r.messages, {"content"}, text); }},
-      {"role", [](ChatRequest& r, const Around& text) { put_in_fields(r.messages, {"role"}, text); }},
+      {"role",
+       [](ChatRequest& r, const Around& text) { put_in_fields(r.messages, {"role"}, text); }},
       {"names and ids",
        [](ChatRequest& r, const Around& text) {
          put_in_fields(r.messages, {"name", "tool_call_id"}, text);
@@ -92,7 +93,8 @@ const std::vector<Field>& fields() {
       {"ids of calls",
        [](ChatRequest& r, const Around& text) {
          for (Json& message : r.messages) {
-           for (Json& call : message.contains("tool_calls") ? message["tool_calls"] : Json::array()) {
+           for (Json& call :
+                message.contains("tool_calls") ? message["tool_calls"] : Json::array()) {
              put_around(call["id"], text);
            }
          }
@@ -187,7 +189,8 @@ void judge(const std::string& name, const ChatFormat& format,
   }
   auto half = tokens.begin();
   for (const ChatRequest& request : requests) {
-    half = half == tokens.end() || std::next(half) == tokens.end() ? tokens.begin() : std::next(half);
+    half =
+        half == tokens.end() || std::next(half) == tokens.end() ? tokens.begin() : std::next(half);
     for (const Field& field : fields()) {
       ChatRequest harmless = request;
       field.change(harmless, {"x", "x"});
@@ -213,17 +216,18 @@ void judge(const std::string& name, const ChatFormat& format,
 // Conversations of our own, for checkouts without the shared ones.
 std::vector<ChatRequest> own_requests() {
   std::vector<ChatRequest> requests;
-  for (const char* conversation : {
-           R"({"messages":[{"role":"user","content":"hi"}]})",
-           R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"},
+  for (
+      const char* conversation : {
+          R"({"messages":[{"role":"user","content":"hi"}]})",
+          R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"},
                {"role":"assistant","content":"a","thinking":"t","reasoning_content":"r"}]})",
-           R"({"messages":[{"role":"user","content":"u","name":"n"},{"role":"assistant","content":"",
+          R"({"messages":[{"role":"user","content":"u","name":"n"},{"role":"assistant","content":"",
                "tool_calls":[{"id":"123456789","type":"function","function":{"name":"f","arguments":{"a":"b"}}}]},
                {"role":"tool","tool_call_id":"123456789","name":"f","content":"{\"c\":1}"}]})",
-           R"({"messages":[{"role":"user","content":[{"type":"text","text":"p"}]}],
+          R"({"messages":[{"role":"user","content":[{"type":"text","text":"p"}]}],
                "tools":[{"type":"function","function":{"name":"f","description":"d","parameters":
                {"type":"object","properties":{"a":{"type":"string","description":"e","enum":["x","y"]}}}}}]})",
-       }) {
+      }) {
     const Json json = parse_json(conversation, "conversation");
     ChatRequest request;
     request.messages = json["messages"];
@@ -288,7 +292,8 @@ TEST_CASE("chat injection: no model's template lets a conversation add a control
 }
 
 TEST_CASE("chat injection: a role makes a control token only when templates know it") {
-  const ChatFormat format("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}", "t");
+  const ChatFormat format("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}",
+                          "t");
   const BpeTokenizer tokenizer = tokenizer_with({"<|user|>", "<|system|>", "<|admin|>", "user"});
   const auto ids_of = [&](const char* messages) {
     ChatRequest request;

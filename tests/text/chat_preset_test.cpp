@@ -58,34 +58,60 @@ const std::vector<Judged>& judged() {
                                                               {"tools_parallel", kArguments},
                                                               {"content_parts", kParts}};
   static const std::vector<Judged> all = {
-      {"chatml", "chatml", true, {{"whitespace", kTrims}, {"two_users", kOrder},
-                                  {"two_systems", kOrder}, {"no_messages", kEmpty},
-                                  {"content_parts", kParts}}},
-      {"chatml", "qwen3_instruct_2507", false, {{"tools_user", kTools}, {"tools_user_nosys", kTools},
-                                                {"tools_odd_json", kTools}, {"tools_call", kTools},
-                                                {"tools_call_answer", kTools},
-                                                {"tools_call_strargs", kTools},
-                                                {"tools_parallel", kTools}, {"no_messages", kEmpty},
-                                                {"content_parts", kParts}}},
+      {"chatml",
+       "chatml",
+       true,
+       {{"whitespace", kTrims},
+        {"two_users", kOrder},
+        {"two_systems", kOrder},
+        {"no_messages", kEmpty},
+        {"content_parts", kParts}}},
+      {"chatml",
+       "qwen3_instruct_2507",
+       false,
+       {{"tools_user", kTools},
+        {"tools_user_nosys", kTools},
+        {"tools_odd_json", kTools},
+        {"tools_call", kTools},
+        {"tools_call_answer", kTools},
+        {"tools_call_strargs", kTools},
+        {"tools_parallel", kTools},
+        {"no_messages", kEmpty},
+        {"content_parts", kParts}}},
       {"llama2", "llama2", true, {{"content_parts", kParts}}},
       {"llama3", "llama3", true, calls},
       {"llama3", "llama3_1_lenml", true, calls},
-      {"mistral", "mistral_common_v3", false, {{"tools_call", kEscaped}, {"tools_call_answer", kEscaped}}},
+      {"mistral",
+       "mistral_common_v3",
+       false,
+       {{"tools_call", kEscaped}, {"tools_call_answer", kEscaped}}},
       {"gemma", "gemma", true, {{"content_parts", kParts}}},
       {"qwen", "qwen3", false, {{"content_parts", kParts}}},
       {"qwen", "qwen3_lenml", false, {{"content_parts", kParts}, {"tools_call_answer", kNull}}},
       {"deepseek", "deepseek_r1", true, deepseek},
-      {"deepseek", "deepseek_v3", true, [] {
+      {"deepseek", "deepseek_v3", true,
+       [] {
          std::map<std::string, std::string> more = deepseek;
          more["tools_call_strargs"] = kCalls;
          more["think_tags"] = kThinking;
          return more;
        }()},
-      {"phi", "phi3", true, {{"content_parts", kParts}, {"tools_call", kCalls},
-                             {"tools_call_strargs", kCalls}, {"tools_parallel", kCalls}}},
-      {"gpt-oss", "gptoss", false, {{"content_parts", kParts}, {"two_systems", kSecond},
-                                    {"tools_parallel", kSecond}, {"tools_call_answer", kNull},
-                                    {"tools_call_strargs", kQuoted}, {"builtin_tools=", kBuiltIn}}},
+      {"phi",
+       "phi3",
+       true,
+       {{"content_parts", kParts},
+        {"tools_call", kCalls},
+        {"tools_call_strargs", kCalls},
+        {"tools_parallel", kCalls}}},
+      {"gpt-oss",
+       "gptoss",
+       false,
+       {{"content_parts", kParts},
+        {"two_systems", kSecond},
+        {"tools_parallel", kSecond},
+        {"tools_call_answer", kNull},
+        {"tools_call_strargs", kQuoted},
+        {"builtin_tools=", kBuiltIn}}},
   };
   return all;
 }
@@ -168,7 +194,8 @@ TEST_CASE("chat presets: each renders what the model's own template renders") {
             : std::nullopt;
     std::set<std::string> reasons;  // that have been used
     for (const Json& row : netcl::tests::read_jsonl(folder + "/cases.jsonl")) {
-      ChatRequest request = netcl::tests::request_of_case(row, conversations[row["conv"].get<std::string>()]);
+      ChatRequest request =
+          netcl::tests::request_of_case(row, conversations[row["conv"].get<std::string>()]);
       if (judge.ignores_tools) {
         request.tools = nullptr;
       }
@@ -190,7 +217,10 @@ TEST_CASE("chat presets: each renders what the model's own template renders") {
     }
     for (const auto& [reason, why] : judge.differing) {
       if (!reasons.contains(reason)) {
-        differing.append(judge.preset).append(" ").append(judge.family).append(": does not differ in ");
+        differing.append(judge.preset)
+            .append(" ")
+            .append(judge.family)
+            .append(": does not differ in ");
         differing.append(reason).append(" though ").append(why).append("\n");
       }
     }
@@ -219,7 +249,8 @@ TEST_CASE("chat presets: ids are those of the model's own template") {
     const ChatFormat format = ChatFormat::from_preset(preset);
     for (const Json& row :
          netcl::tests::read_jsonl(shared_dir() + "/chat/" + family + "/cases.jsonl")) {
-      ChatRequest request = netcl::tests::request_of_case(row, conversations[row["conv"].get<std::string>()]);
+      ChatRequest request =
+          netcl::tests::request_of_case(row, conversations[row["conv"].get<std::string>()]);
       if (std::string_view(preset) == "deepseek") {
         request.tools = nullptr;
       }
@@ -229,8 +260,7 @@ TEST_CASE("chat presets: ids are those of the model's own template") {
       ++cases;
       const auto wanted = row["ids"].get<std::vector<uint32_t>>();
       const auto plain = format.encode(request, *tokenizer).ids;
-      const bool has_control_text =
-          row["conv"] == "special_text" || row["conv"] == "think_tags";
+      const bool has_control_text = row["conv"] == "special_text" || row["conv"] == "think_tags";
       if (format.encode(request, *tokenizer, ContentTokens::kAllow).ids != wanted ||
           (plain != wanted && !has_control_text)) {
         differing += row["id"].get<std::string>() + "\n";
@@ -250,35 +280,36 @@ TEST_CASE("chat presets: gpt-oss writes the types of tools as the model's own te
   const ChatFormat own = ChatFormat::from_preset("gpt-oss");
   const std::string path = shared_dir() + "/chat/gptoss/template.jinja";
   const ChatFormat other(netcl::tests::text_of(path), path);
-  for (const char* schema : {
-           R"({"type":"string"})",
-           R"({"type":"string","nullable":true,"description":"d"})",
-           R"({"type":"string","enum":["a","b"],"default":"a"})",
-           R"({"type":"integer","default":3})",
-           R"({"type":"number"})",
-           R"({"type":"boolean","default":false})",
-           R"({"type":"null"})",
-           R"({"type":"array"})",
-           R"({"type":"array","nullable":true})",
-           R"({"type":"array","items":{"type":"string"}})",
-           R"({"type":"array","items":{"type":"integer"},"nullable":true})",
-           R"({"type":"array","items":{"type":"number"}})",
-           R"({"type":"array","items":{"type":"boolean"}})",
-           R"({"type":"array","items":{"type":"array","items":{"type":"string"}}})",
-           R"({"type":"array","items":{"type":["object","object"]}})",
-           R"({"type":"array","items":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"},
+  for (
+      const char* schema : {
+          R"({"type":"string"})",
+          R"({"type":"string","nullable":true,"description":"d"})",
+          R"({"type":"string","enum":["a","b"],"default":"a"})",
+          R"({"type":"integer","default":3})",
+          R"({"type":"number"})",
+          R"({"type":"boolean","default":false})",
+          R"({"type":"null"})",
+          R"({"type":"array"})",
+          R"({"type":"array","nullable":true})",
+          R"({"type":"array","items":{"type":"string"}})",
+          R"({"type":"array","items":{"type":"integer"},"nullable":true})",
+          R"({"type":"array","items":{"type":"number"}})",
+          R"({"type":"array","items":{"type":"boolean"}})",
+          R"({"type":"array","items":{"type":"array","items":{"type":"string"}}})",
+          R"({"type":"array","items":{"type":["object","object"]}})",
+          R"({"type":"array","items":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"},
                "c":{"type":"string"}}}})",
-           R"({"type":["string","null"],"default":null})",
-           R"({"type":["string"]})",
-           R"({"type":"object"})",
-           R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array"}},"required":["b"]})",
-           R"({"type":"object","properties":{"a":{"type":"object","properties":{"x":{"type":"number"}}}}})",
-           R"({"oneOf":[{"type":"string"},{"type":"integer"}]})",
-           R"({"oneOf":[{"type":"string","description":"s","default":"x"},{"type":"integer","default":1}],"default":"q"})",
-           R"({"oneOf":[{"type":"object"},{"type":"integer"}]})",
-           R"({"oneOf":[{"type":"object","properties":{"k":{"type":"string"}}}]})",
-           R"({})",
-       }) {
+          R"({"type":["string","null"],"default":null})",
+          R"({"type":["string"]})",
+          R"({"type":"object"})",
+          R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array"}},"required":["b"]})",
+          R"({"type":"object","properties":{"a":{"type":"object","properties":{"x":{"type":"number"}}}}})",
+          R"({"oneOf":[{"type":"string"},{"type":"integer"}]})",
+          R"({"oneOf":[{"type":"string","description":"s","default":"x"},{"type":"integer","default":1}],"default":"q"})",
+          R"({"oneOf":[{"type":"object"},{"type":"integer"}]})",
+          R"({"oneOf":[{"type":"object","properties":{"k":{"type":"string"}}}]})",
+          R"({})",
+      }) {
     const std::string tools =
         std::string(R"([{"type":"function","function":{"name":"f","description":"d","parameters":
             {"type":"object","required":["p"],"properties":{"p":)") +
@@ -322,7 +353,8 @@ TEST_CASE("chat presets: what a format has no place for is an error") {
   CHECK(error_of("deepseek", user_request(tool)) ==
         "DeepSeek has no form for tools; describe them in the system message");
   for (const char* preset : {"chatml", "llama2", "llama3", "gemma", "phi", "deepseek"}) {
-    CHECK_THAT(error_of(preset, user_request(tool)), Catch::Matchers::Contains("no form for tools"));
+    CHECK_THAT(error_of(preset, user_request(tool)),
+               Catch::Matchers::Contains("no form for tools"));
     CHECK(error_of(preset, user_request("[]")) == error_of(preset, user_request()));
   }
   ChatRequest request = user_request();

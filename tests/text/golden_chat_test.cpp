@@ -100,7 +100,8 @@ TEST_CASE("golden chat: templates of another implementation's tests") {
   }
   std::string differing;
   size_t cases = 0;
-  for (const Json& row : netcl::tests::read_jsonl(shared_dir() + "/chat/_thirdparty/hfjs_e2e.jsonl")) {
+  for (const Json& row :
+       netcl::tests::read_jsonl(shared_dir() + "/chat/_thirdparty/hfjs_e2e.jsonl")) {
     const std::string name = row["name"].get<std::string>();
     if (name == "MadeAgents/Hammer2.1") {
       continue;  // prints a list, which that implementation writes as JSON and jinja2 does not

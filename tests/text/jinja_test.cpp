@@ -47,8 +47,9 @@ TEST_CASE("jinja: searching backwards finds the last place, of short and long te
   CHECK(render("{% set w = 'x' * 50 %}{{ (w ~ 'a' ~ w ~ 'b').rfind(w) }}"
                "{{ (w ~ 'a' ~ w).rsplit(w) }}{{ (w ~ w).rsplit(w, 1) }}{{ w.rfind(w ~ 'x') }}") ==
         "51['', 'a', '']['" + std::string(50, 'x') + "', '']-1");
-  CHECK(render("{{ 'xaxbx'.rpartition('x') }}{{ 'aXb'.partition('X') }}{{ 'ab'.rpartition('x') }}")
-        == "('xaxb', 'x', '')('a', 'X', 'b')('', '', 'ab')");
+  CHECK(
+      render("{{ 'xaxbx'.rpartition('x') }}{{ 'aXb'.partition('X') }}{{ 'ab'.rpartition('x') }}") ==
+      "('xaxb', 'x', '')('a', 'X', 'b')('', '', 'ab')");
 }
 
 TEST_CASE("jinja: tojson writes what json.dumps of Python does") {
@@ -176,8 +177,7 @@ TEST_CASE("jinja: errors name line and column") {
   CHECK(error_of("{{ [1].append(2) }}") ==
         "t:1:14: a value of type list has no attribute 'append'");
   CHECK(error_of("a\xFF") == "t:1:2: the template is not valid UTF-8 from here on");
-  CHECK(error_of("a\r\n\rb\xC3\xA9\xC3") ==
-        "t:3:3: the template is not valid UTF-8 from here on");
+  CHECK(error_of("a\r\n\rb\xC3\xA9\xC3") == "t:3:3: the template is not valid UTF-8 from here on");
   CHECK(error_of("{{ 1 / 0 }}") == "t:1:6: division by zero");
 }
 

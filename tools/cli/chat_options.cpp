@@ -15,7 +15,8 @@ namespace {
 using base::Json;
 
 // The values in a conversation must arrive as they are; a tokenizer_config.json may hold 10^30.
-Json read_json(const std::string& path, base::BigIntegers big_integers = base::BigIntegers::kRefuse) {
+Json read_json(const std::string& path,
+               base::BigIntegers big_integers = base::BigIntegers::kRefuse) {
   const base::FileBytes file = base::FileBytes::open(path);
   return base::parse_json(file.view(), base::display_path(path), big_integers);
 }
@@ -50,7 +51,8 @@ void add_variable(const std::string& assignment, Json& variables) {
 
 text::ChatFormat load_preset(const ChatOptions& options) {
   if (!options.template_path.empty() || !options.template_name.empty()) {
-    throw base::UsageError("--preset is a template already; leave out --template and --template-name");
+    throw base::UsageError(
+        "--preset is a template already; leave out --template and --template-name");
   }
   if (text::find_chat_preset(options.preset) == nullptr) {
     throw base::UsageError("--preset: unknown name " + base::quote(options.preset) +
@@ -107,7 +109,8 @@ text::ChatFormat load_chat_format(const ChatOptions& options) {
     throw base::UsageError("no template; give --template, --tokenizer-config or --preset");
   }
   const std::string where = base::display_path(options.config_path);
-  const Json config = options.config_path.empty() ? Json::object() : read_config(options.config_path);
+  const Json config =
+      options.config_path.empty() ? Json::object() : read_config(options.config_path);
   if (options.template_path.empty()) {
     return text::ChatFormat::from_tokenizer_config(config, where, options.template_name);
   }
