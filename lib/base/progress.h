@@ -15,6 +15,9 @@ struct Progress {
   std::string_view unit;   // "bytes", "merges"
   uint64_t done = 0;
   uint64_t total = 0;
+  // The same work so far in a second unit, such as "words"; none when empty.
+  std::string_view also_unit = {};
+  uint64_t also_done = 0;
 };
 
 // Called from one thread at a time, at most a few times per millisecond; may be empty.
