@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -234,7 +235,7 @@ void BpeTrainer::add_documents(std::span<const TrainerDocument> documents, base:
   };
   for (size_t i = 0; i < documents.size(); ++i) {
     std::string_view rest = documents[i].text;
-    state_->documents += 1;
+    state_->documents += documents[i].begins ? 1 : 0;
     state_->bytes += rest.size();
     while (state_->may_cut && rest.size() >= 2 * kPartBytes) {
       const size_t cut = find_safe_cut(rest, kPartBytes);
@@ -257,6 +258,43 @@ void BpeTrainer::add_pre_token(std::string_view bytes, uint64_t count) {
       words.add(bytes.substr(at, cut.begin - at), count);
     }
     at = cut.end;
+  }
+}
+
+void BpeTrainer::add_counted_corpus(uint64_t documents, uint64_t bytes) {
+  if (documents > kMostCount - state_->documents || bytes > kMostCount - state_->bytes) {
+    throw UsageError("the documents of the corpus add up to more than 2^63 - 1 bytes");
+  }
+  state_->documents += documents;
+  state_->bytes += bytes;
+}
+
+bool BpeTrainer::may_cut_texts() const {
+  return state_->may_cut;
+}
+
+uint64_t BpeTrainer::pre_token_count() const {
+  uint64_t count = 0;
+  for (const CountingThread& thread : state_->threads) {
+    count += thread.words.total();
+  }
+  return count;
+}
+
+CountsTotals BpeTrainer::totals() const {
+  const WordCounts& words = state_->words();
+  return {state_->bytes, state_->documents, words.total(), words.size()};
+}
+
+void BpeTrainer::for_each_pre_token(
+    const std::function<void(std::string_view, uint64_t)>& use) const {
+  const WordCounts& words = state_->words();
+  std::vector<size_t> order(words.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return words.word(a) < words.word(b); });
+  for (const size_t index : order) {
+    use(words.word(index), words.count(index));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@
 
 #include "base/progress.h"
 #include "base/thread_pool.h"
+#include "text/counts_format.h"
 #include "text/tokenizer.h"
 
 namespace netcl::text {
@@ -78,6 +80,8 @@ struct TrainResult {
 struct TrainerDocument {
   std::string_view text;
   std::string_view where = "text";
+  // false: goes on where an earlier one was cut (may_cut_texts()) and is no further document.
+  bool begins = true;
 };
 
 // Smallest vocab_size for a number of special tokens: 256 + special_count.
@@ -110,10 +114,25 @@ class BpeTrainer {
   // last byte, keep a text on one thread.
   void add_documents(std::span<const TrainerDocument> documents, base::ThreadPool& pool);
 
+  // Whether a long text may be given in parts: cut by find_safe_cut() (document_cut.h) it has the
+  // same pieces. So with a named pattern, no prefix space and no special token with a line feed
+  // before its last byte.
+  bool may_cut_texts() const;
+
   // Adds `count` occurrences of one pre-token (not split any further, but the text of special
   // tokens is cut out); lets word counts stand in for a corpus. Throws UsageError when
   // the bytes of all occurrences together would pass 2^63 - 1.
   void add_pre_token(std::string_view bytes, uint64_t count);
+  // Adds the size of the corpus that counted pre-tokens come from, for the report. Throws
+  // UsageError when a sum would pass 2^63 - 1.
+  void add_counted_corpus(uint64_t documents, uint64_t bytes);
+
+  // What was added so far; words are counted once all threads' are put together.
+  CountsTotals totals() const;
+  // Occurrences of pre-tokens so far; cheap.
+  uint64_t pre_token_count() const;
+  // Calls `use` with every distinct pre-token and its occurrences, ascending by bytes.
+  void for_each_pre_token(const std::function<void(std::string_view, uint64_t)>& use) const;
 
   // Learns the merges. Throws UsageError when the counts of all threads together are too large.
   // Progress: phase "merge", unit "merges". The counts stay, so train() may be

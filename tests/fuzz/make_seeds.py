@@ -107,6 +107,15 @@ def tekken() -> bytes:
     return json.dumps({"config": config, "vocab": vocab, "special_tokens": specials}).encode()
 
 
+def counts(words: dict, **changes: object) -> bytes:
+    """A file of counted pre-tokens; words are in their escaped form, changes are members of its first line."""
+    header = {"pattern": "gpt2", "add_prefix_space": False, "special_tokens": []} | changes
+    lines = ["!!netcl-counts 1 " + json.dumps(header, separators=(",", ":"))]
+    lines += [f"{word}\t{count}" for word, count in words.items()]
+    lines += ["~~bytes\t99", "~~documents\t2", f"~~pieces\t{sum(words.values())}", f"~~words\t{len(words)}"]
+    return "".join(line + "\n" for line in lines).encode()
+
+
 def round_trip(rule: str, pattern: int, merges: list[tuple[int, int]], text: str | bytes,
                after_long_piece: bool = False) -> bytes:
     """rule: "list", "ranks" or "ignore"; a merge is two bytes, from 0xE0 on tokens made before."""
@@ -176,6 +185,14 @@ seeds = {
                             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
                             "special_tokens": {"<|end|>": {"id": "<|end|>", "ids": [258], "tokens": ["<|end|>"]}}},
             ignore_merges=True),
+    },
+    "fuzz_counts": {
+        "words": counts({"!20the": 12, "low": 2, "~C3~A9": 1}),
+        "no_words": counts({}),
+        "largest": counts({"a": 2**63 - 2, "aa": 1}),
+        "specials": counts({"!0A!0A": 5, "ab": 3}, special_tokens=["<|end|>", "\u4e2d"], add_prefix_space=True),
+        "cut_off": counts({"ab": 3})[:-9],
+        "out_of_order": counts({"b": 1, "a": 1}),
     },
     "fuzz_tiktoken": {"bytes_and_two": tiktoken(), "no_bytes": b"YWI= 0\n"},
     "fuzz_tekken": {"bytes_and_two": tekken()},
