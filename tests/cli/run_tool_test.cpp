@@ -127,6 +127,37 @@ TEST_CASE("progress: percent never passes 100 and reaches it only at the end", "
   CHECK(cli::percent_done(huge - 1, huge) == 99);
 }
 
+TEST_CASE("progress: numbers and times are short", "[cli]") {
+  CHECK(cli::short_number(0) == "0");
+  CHECK(cli::short_number(999.4) == "999");
+  CHECK(cli::short_number(999.6) == "1.0 k");
+  CHECK(cli::short_number(99940) == "99.9 k");
+  CHECK(cli::short_number(99960) == "100 k");
+  CHECK(cli::short_number(999600) == "1.0 M");
+  CHECK(cli::short_number(1.8e19) == "18.0 E");
+  CHECK(cli::short_time(0) == "0:00");
+  CHECK(cli::short_time(59.1) == "1:00");
+  CHECK(cli::short_time(3599) == "59:59");
+  CHECK(cli::short_time(3599.5) == "1:00:00");
+  CHECK(cli::short_time(36e5 + 1).empty());
+  CHECK(cli::short_time(-1).empty());
+  CHECK(cli::short_time(std::numeric_limits<double>::quiet_NaN()).empty());
+}
+
+TEST_CASE("progress: the bar has rates and the time left where they are known", "[cli]") {
+  base::Progress count{"count", "bytes", 250000000, 1000000000, "words", 60000000};
+  CHECK(cli::progress_line(count, 0, 0) == "count [####............] 25 % of 1.0 GB");
+  CHECK(cli::progress_line(count, 205e6, 52.3e6) ==
+        "count [####............] 25 % of 1.0 GB, 205 MB/s, 52.3 M words/s, 0:04 left");
+  count.total = 0;
+  CHECK(cli::progress_line(count, 205e6, 52.3e6) == "count 250 MB, 205 MB/s, 52.3 M words/s");
+  const base::Progress merge{"merge", "merges", 1000, 1000};
+  CHECK(cli::progress_line(merge, 12345, 0) ==
+        "merge [################] 100 % of 1.0 k merges, 12.3 k merges/s");
+  CHECK(cli::progress_line({"encode", "bytes", 1, 9}, 0, 0) ==
+        "encode [#...............] 11 % of 9 B");
+}
+
 TEST_CASE("outputs: the same file twice is refused", "[cli]") {
   CHECK_NOTHROW(cli::refuse_same_outputs({"-", "", "", "a", "b"}));
   CHECK_NOTHROW(cli::refuse_same_outputs({"/dev/null", "/dev/null"}));

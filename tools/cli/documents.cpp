@@ -151,7 +151,8 @@ bool DocumentReader::reads_stdin() const {
 void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch&)>& use) {
   for (const std::string& path : options_.files) {
     if (unit_ == DocumentUnit::kFile) {
-      find_cut_ ? read_parts(path, use) : read_whole(path, use);
+      const bool in_parts = find_cut_ && (!only_pipes_ || is_stdin(path) || !is_regular(path));
+      in_parts ? read_parts(path, use) : read_whole(path, use);
     } else {
       read_lines(path, use);
     }

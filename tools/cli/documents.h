@@ -62,10 +62,15 @@ class DocumentReader {
   explicit DocumentReader(DocumentOptions options);
 
   // Hands on whole files of more than kPartBytes in parts, which begins and ends tell; they are cut
-  // where `find_cut` allows (BpeTokenizer::find_cut), so that a pipe without end takes bounded
-  // memory.
+  // where `find_cut` allows (BpeTokenizer::find_cut, find_safe_cut), so that a pipe without end takes
+  // bounded memory.
   using FindCut = std::function<size_t(std::string_view text, size_t from)>;
   void cut_long_files(FindCut find_cut) { find_cut_ = std::move(find_cut); }
+  // The same for what cannot be mapped into memory alone: standard input and pipes.
+  void cut_long_pipes(FindCut find_cut) {
+    find_cut_ = std::move(find_cut);
+    only_pipes_ = true;
+  }
   static constexpr size_t kPartBytes = size_t{16} << 20;
 
   // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
@@ -73,6 +78,8 @@ class DocumentReader {
   void for_each_batch(const std::function<void(const DocumentBatch&)>& use);
 
   DocumentUnit unit() const { return unit_; }
+  // The inputs by name, directories replaced by the files below them.
+  const std::vector<std::string>& files() const { return options_.files; }
   // Number of inputs (files, or 1 for standard input) after directories were listed.
   size_t input_count() const { return options_.files.size(); }
   // True when there can be other than one document.
@@ -94,6 +101,7 @@ class DocumentReader {
   uint64_t total_bytes_ = 0;
   uint64_t read_bytes_ = 0;
   FindCut find_cut_;
+  bool only_pipes_ = false;
   std::vector<std::string> texts_;  // of JSON lines in the current batch
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/tokenizer_output.h"
+
+#include "cli/merges_directory.h"
+
+namespace netcl::train {
+
+TokenizerOutput::TokenizerOutput(const std::string& path, FileFormat format)
+    : path_(path), format_(format) {
+  if (format_ == FileFormat::kMerges) {
+    cli::check_merges_directory(path_);
+  } else {
+    file_.emplace(path_);
+  }
+}
+
+void TokenizerOutput::write(const text::BpeTokenizer& tokenizer) {
+  if (format_ == FileFormat::kMerges) {
+    files_ = text::to_vocab_merges(tokenizer);
+    return;
+  }
+  file_->write(format_ == FileFormat::kJson ? text::to_tokenizer_json(tokenizer)
+                                            : text::to_tiktoken(tokenizer));
+  file_->flush();
+}
+
+void TokenizerOutput::commit() {
+  if (format_ == FileFormat::kMerges) {
+    cli::write_merges_directory(path_, files_);
+  } else {
+    file_->commit();
+  }
+}
+
+}  // namespace netcl::train

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trained tokenizer as a result: one file, or a directory of two.
+#ifndef NETCL_TOOLS_TRAIN_TOKENIZER_OUTPUT_H_
+#define NETCL_TOOLS_TRAIN_TOKENIZER_OUTPUT_H_
+
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "text/tokenizer.h"
+#include "text/tokenizer_file.h"
+
+namespace netcl::train {
+
+enum class FileFormat { kJson, kTiktoken, kMerges };
+
+class TokenizerOutput {
+ public:
+  // Throws what would keep it from being written, so that no work is lost: IoError, UsageError.
+  TokenizerOutput(const std::string& path, FileFormat format);
+
+  // Writes the tokenizer beside its final name. Throws IoError, UsageError for one that the format
+  // cannot hold.
+  void write(const text::BpeTokenizer& tokenizer);
+  // Makes it visible. Throws IoError.
+  void commit();
+
+ private:
+  std::string path_;
+  FileFormat format_;
+  std::optional<base::OutputFile> file_;  // of the formats that are one file
+  text::VocabMerges files_;
+};
+
+}  // namespace netcl::train
+
+#endif  // NETCL_TOOLS_TRAIN_TOKENIZER_OUTPUT_H_
