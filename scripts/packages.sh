@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that one step needs, and only those that are missing.
-#   scripts/packages.sh build|test|ci|neon [--list]
+#   scripts/packages.sh build|test|ci|neon|spark [--list]
 # Says what it installs and why; uses sudo when not root. --list prints the names instead.
 set -euo pipefail
 
@@ -15,14 +15,16 @@ build_packages=(
 test_packages=("${build_packages[@]}" catch2 python3 python3-venv xz-utils)
 ci_packages=("${test_packages[@]}" git clang clang-format clang-tidy libclang-rt-14-dev oclgrind)
 neon_packages=(cmake make python3 g++-aarch64-linux-gnu qemu-user-static)
+spark_packages=(openjdk-17-jre-headless python3 python3-venv)
 
-usage() { echo "usage: scripts/packages.sh build|test|ci|neon [--list]" >&2; exit 2; }
+usage() { echo "usage: scripts/packages.sh build|test|ci|neon|spark [--list]" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 case "$1" in
   build) wanted=("${build_packages[@]}"); why="to build the tools" ;;
   test) wanted=("${test_packages[@]}"); why="to build and test" ;;
   ci) wanted=("${ci_packages[@]}"); why="for the strict checks" ;;
   neon) wanted=("${neon_packages[@]}"); why="to build and test for aarch64" ;;
+  spark) wanted=("${spark_packages[@]}"); why="to run a Spark cluster" ;;
   *) usage ;;
 esac
 if [ "${2:-}" = --list ]; then
