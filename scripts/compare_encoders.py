@@ -232,14 +232,14 @@ def cores_for(threads: int) -> list[int]:
     return sorted(os.sched_getaffinity(0))[-threads:]
 
 
-def run_json(command: list[str], environment, cores: list[int] | None = None) -> dict:
+def run_json(command: list[str], environment, cores: list[int] | None = None, timeout: float = TIMEOUT) -> dict:
     """Runs a program that prints one JSON object last; its failure becomes {"error": last line of stderr}."""
     bind = (lambda: os.sched_setaffinity(0, cores)) if cores else None
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=environment,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment,
                               preexec_fn=bind, check=False)
     except subprocess.TimeoutExpired:
-        return {"error": f"no result after {TIMEOUT} s"}
+        return {"error": f"no result after {timeout:.0f} s"}
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         return {"error": lines[-1] if lines else f"exit status {done.returncode}"}
