@@ -41,11 +41,11 @@ bool LineReader::next() {
   for (;;) {
     const char* from = buffer_.data() + begin_;
     const size_t size = used_ - begin_;
-    const void* end = size == searched ? nullptr
-                                       : std::memchr(from + searched, '\n', size - searched);
+    const void* end =
+        size == searched ? nullptr : std::memchr(from + searched, '\n', size - searched);
     complete_ = end != nullptr;
-    const size_t length = complete_ ? static_cast<size_t>(static_cast<const char*>(end) - from)
-                                    : size;
+    const size_t length =
+        complete_ ? static_cast<size_t>(static_cast<const char*>(end) - from) : size;
     if (complete_ || (at_end_ && size > 0)) {
       line_ = {from, length};
       const size_t passed = length + (complete_ ? 1 : 0);

@@ -91,9 +91,8 @@ CountsHeader parse_counts_header_json(const base::Json& object, const std::strin
   }
   header.add_prefix_space = base::require_bool(object, "add_prefix_space", where);
   const base::Json& specials = base::require_field(object, "special_tokens", where);
-  if (!specials.is_array() || !std::all_of(specials.begin(), specials.end(), [](const auto& one) {
-        return one.is_string();
-      })) {
+  if (!specials.is_array() || !std::all_of(specials.begin(), specials.end(),
+                                           [](const auto& one) { return one.is_string(); })) {
     throw FormatError(where + ": field 'special_tokens': must be a list of strings");
   }
   header.specials = specials.get<std::vector<std::string>>();

@@ -68,12 +68,13 @@ CountsHeader parse_counts_header_json(const base::Json& object, const std::strin
 
 // "magic version {...}" without LF, in ASCII; the JSON object behind a magic and a version.
 std::string make_header_line(std::string_view magic, uint64_t version, const base::Json& object);
-// Throws FormatError for another magic, another version or text that is no JSON object. `written_by`
-// is the option that writes such files.
+// Throws FormatError for another magic, another version or text that is no JSON object.
+// `written_by` is the option that writes such files.
 base::Json parse_header_line(std::string_view line, std::string_view magic, uint64_t version,
                              std::string_view written_by, const std::string& where);
 
-// In what two headers differ, for messages: "the pattern is 'gpt2', not 'cl100k'"; empty when equal.
+// In what two headers differ, for messages: "the pattern is 'gpt2', not 'cl100k'"; empty when
+// equal.
 std::string describe_difference(const CountsHeader& found, const CountsHeader& wanted);
 
 // Appends bytes in their escaped form.

@@ -69,8 +69,8 @@ TEST_CASE("line reader: lines of all lengths come as they are") {
     std::string text;
     for (uint64_t i = 0; i < rng.below(40); ++i) {
       // Some lines are longer than what is read at once, some ends fall on its border.
-      const uint64_t length = rng.below(4) == 0 ? (uint64_t{256} << 10) - 2 + rng.below(5)
-                                                : rng.below(50);
+      const uint64_t length =
+          rng.below(4) == 0 ? (uint64_t{256} << 10) - 2 + rng.below(5) : rng.below(50);
       text.append(length, static_cast<char>('a' + rng.below(26)));
       text += '\n';
     }

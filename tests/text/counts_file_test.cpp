@@ -19,13 +19,13 @@
 #include "text/document_cut.h"
 #include "text/tokenizer_file.h"
 
+using netcl::kSymbolsOfText;
 using netcl::base::FormatError;
 using netcl::base::LineReader;
 using netcl::base::OutputFile;
 using netcl::base::Rng;
 using netcl::base::UsageError;
 using netcl::base::write_file;
-using netcl::kSymbolsOfText;
 using netcl::tests::message_of;
 using netcl::tests::replaced;
 using netcl::tests::TempDir;
@@ -122,9 +122,8 @@ TEST_CASE("counts format: escapes are ASCII, come back, and sort as the bytes do
     REQUIRE(back == bytes);
   }
   std::sort(pairs.begin(), pairs.end());
-  CHECK(std::is_sorted(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  }));
+  CHECK(std::is_sorted(pairs.begin(), pairs.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; }));
   // Whole lines too: a tab comes before everything that an escaped word may hold.
   CHECK(escaped(" the") == "!20the");
   CHECK(escaped("!~\"}") == "!21~7E\"}");
@@ -166,9 +165,8 @@ TEST_CASE("counts file: comes back as it was written") {
     REQUIRE(content.totals.pieces == pieces);
     REQUIRE(content.totals.words == words.size());
     const std::string text(netcl::base::FileBytes::open(path).view());
-    REQUIRE(std::all_of(text.begin(), text.end(), [](char c) {
-      return (c >= 0x20 && c < 0x7F) || c == '\t' || c == '\n';
-    }));
+    REQUIRE(std::all_of(text.begin(), text.end(),
+                        [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\t' || c == '\n'; }));
     // As `LC_ALL=C sort` wants it.
     std::vector<std::string> lines;
     LineReader reader(path);

@@ -34,10 +34,9 @@ CountsInput::CountsInput(const std::vector<std::string>& paths)
     if (i == 0) {
       header_ = header;
     } else if (header != header_) {
-      throw base::FormatError(lines->path() + ": was counted otherwise than " +
-                              base::display_path(paths_[0]) + ": " +
-                              text::describe_difference(header, header_) +
-                              "; count both with the same options");
+      throw base::FormatError(
+          lines->path() + ": was counted otherwise than " + base::display_path(paths_[0]) + ": " +
+          text::describe_difference(header, header_) + "; count both with the same options");
     }
     if (!can_open_again(paths_[i])) {
       opened_[i] = std::move(lines);
