@@ -136,6 +136,7 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     times.write_seconds += seconds_since(write_start);
   }
 
+  const text::CountsTotals corpus = trainer.totals();
   std::optional<text::TrainResult> result;
   if (out) {
     const auto merge_start = std::chrono::steady_clock::now();
@@ -148,7 +149,6 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     out->write(result->tokenizer);
     times.write_seconds += seconds_since(write_start);
   }
-  const text::CountsTotals corpus = trainer.totals();
   log_result(corpus, result ? &*result : nullptr, options);
   if (report_out) {
     const bool from_counts = input.counts.has_value();

@@ -380,7 +380,7 @@ TEST_CASE("bpe trainer: a text given in parts is one document") {
   std::string_view rest = text;
   for (bool begins = true; !rest.empty(); begins = false) {
     const size_t end = netcl::text::find_safe_cut(rest, std::min<size_t>(rest.size(), 70000));
-    const netcl::text::TrainerDocument part{rest.substr(0, end), "text", begins};
+    const netcl::text::TrainerDocument part{.text = rest.substr(0, end), .begins = begins};
     parts.add_documents({&part, 1}, pool);
     rest.remove_prefix(end);
   }

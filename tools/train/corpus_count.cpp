@@ -35,7 +35,8 @@ class CorpusCounter {
       std::vector<text::TrainerDocument> documents;
       documents.reserve(batch.documents.size());
       for (const cli::Document& document : batch.documents) {
-        documents.push_back({document.text, document.where, document.begins});
+        documents.push_back(
+            {.text = document.text, .where = document.where, .begins = document.begins});
       }
       trainer_.add_documents(documents, pool_);
     }
@@ -47,7 +48,7 @@ class CorpusCounter {
     std::vector<text::TrainerDocument> documents;
     documents.reserve(kept_.size());
     for (const Kept& kept : kept_) {
-      documents.push_back({kept.text, kept.where, kept.begins});
+      documents.push_back({.text = kept.text, .where = kept.where, .begins = kept.begins});
     }
     trainer_.add_documents(documents, pool_);
     kept_.clear();
@@ -87,7 +88,8 @@ class CorpusCounter {
     bool begins = document.begins;
     while (!rest.empty()) {
       const size_t end = rest.size() <= kSlice ? rest.size() : text::find_safe_cut(rest, kSlice);
-      const text::TrainerDocument slice{rest.substr(0, end), document.where, begins};
+      const text::TrainerDocument slice{
+          .text = rest.substr(0, end), .where = document.where, .begins = begins};
       trainer_.add_documents({&slice, 1}, pool_);
       begins = false;
       rest.remove_prefix(end);
