@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bpe-train: learns a byte-level BPE tokenizer from text.
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,6 +115,14 @@ void declare(cli::ToolApp& app, Options& options) {
          {{"gpt2", text::ByteOrder::kGpt2}, {"raw", text::ByteOrder::kRaw}},
          "Order of the 256 byte tokens: printable form (default) or value")
       ->group("Training");
+  CLI::Option* limit = app.add_size("--memory-limit", trainer.memory_limit, 1, uint64_t{1} << 62,
+                                    "Most memory of the run; counts that would take more go to "
+                                    "files in --temp-dir; default: no limit");
+  limit->group("Training");
+  app.add_text("--temp-dir", trainer.temp_dir, "DIR",
+               "Where these files are made; default: the system's place for temporary files")
+      ->group("Training")
+      ->needs(limit);
   app.footer(kFooter);
 }
 
@@ -136,7 +145,8 @@ class DocumentCounter {
     std::vector<text::TrainerDocument> documents;
     documents.reserve(batch.documents.size());
     for (const cli::Document& document : batch.documents) {
-      documents.push_back({document.text, document.where});
+      documents.push_back(
+          {.text = document.text, .where = document.where, .is_mapped = document.is_mapped});
     }
     trainer_.add_documents(documents, pool_);
   }
@@ -189,6 +199,16 @@ FileFormat format_of_name(const std::string& output) {
   return FileFormat::kJson;
 }
 
+std::string temporary_place() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::temp_directory_path(error);
+  if (error) {
+    throw base::IoError(path.string() + ": no directory for temporary files: " + error.message() +
+                        "; --temp-dir names one");
+  }
+  return path.string();
+}
+
 int run(Options& options, const cli::CommonOptions& common) {
   const FileFormat format = options.format ? *options.format : format_of_name(options.output);
   cli::refuse_same_outputs({options.output, options.report_path});
@@ -196,6 +216,9 @@ int run(Options& options, const cli::CommonOptions& common) {
   options.trainer.vocab_size =
       cli::parse_integer(options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
                          text::kMaxIdCount, "--vocab-size");
+  if (options.trainer.memory_limit != 0 && options.trainer.temp_dir.empty()) {
+    options.trainer.temp_dir = temporary_place();
+  }
   text::BpeTrainer trainer(options.trainer);
   cli::DocumentReader reader(options.documents);
   // An unwritable path ends the run before it learns.

@@ -40,6 +40,7 @@ struct Document {
   std::string id_json;        // JSON text of the line's "id"; empty when it has none
   bool begins = true;         // false: goes on where the document before it stopped
   bool ends = true;           // false: the next document goes on with it
+  bool is_mapped = false;     // it lies in a file's mapping (base::drop_mapped_pages)
 };
 
 // Documents that are there now, in order; `read_bytes` counts the bytes of all input so far, and
