@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -249,7 +250,7 @@ int run(Options& options, const cli::CommonOptions& common) {
   times.count_seconds = seconds_since(count_start);
 
   const auto merge_start = std::chrono::steady_clock::now();
-  const text::TrainResult result = trainer.train(report);
+  const text::TrainResult result = std::move(trainer).train(report);
   times.merge_seconds = seconds_since(merge_start);
   progress.clear();
 

@@ -170,11 +170,11 @@ FileBytes::~FileBytes() {
 }
 
 void drop_mapped_pages(std::string_view bytes) {
-  static const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
-  const uintptr_t end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
-  if (begin < end) {
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  static const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t before = (page - reinterpret_cast<uintptr_t>(bytes.data()) % page) % page;
+  if (bytes.size() >= before + page) {
+    ::madvise(const_cast<char*>(bytes.data()) + before, (bytes.size() - before) / page * page,
+              MADV_DONTNEED);
   }
 }
 

@@ -80,7 +80,7 @@ size_t TemporaryFile::read(uint64_t offset, std::span<char> buffer) const {
 uint64_t free_disk_bytes(const std::string& directory) {
   struct statvfs status {};
   if (::statvfs(directory.c_str(), &status) != 0) {
-    throw_io(directory, "cannot ask for free space", errno);
+    throw_io(directory, "cannot hold temporary files", errno);
   }
   return static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
 }

@@ -86,8 +86,8 @@ class Learner {
   LearnedMerges run(const base::ProgressFn& progress);
 
  private:
-  static PairMergerLimits merger_limits(const LearnRequest& request) {
-    PairMergerLimits limits = request.tuning.limits;
+  static PairStoreLimits merger_limits(const LearnRequest& request) {
+    PairStoreLimits limits = request.tuning.limits;
     limits.max_token_length = request.max_token_length;
     return limits;
   }

@@ -43,7 +43,7 @@ struct LearnTuning {
   enum class Scan { kWhenLong, kNever, kFirst } scan = Scan::kWhenLong;
   uint64_t scan_part = 400;   // 1/400
   bool wide_symbols = false;  // 32 bits even where 16 do
-  PairMergerLimits limits;    // without max_token_length
+  PairStoreLimits limits;     // without max_token_length
 };
 
 struct LearnRequest {

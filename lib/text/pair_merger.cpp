@@ -1,141 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pair_merger.h"
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.h"
-#include "text/pair_census.h"
-
 namespace netcl::text {
 
 template <typename Symbol>
 PairMerger<Symbol>::PairMerger(SymbolText<Symbol>& text, uint32_t symbol_limit,
-                               const PairMergerLimits& limits)
+                               const PairStoreLimits& limits)
     : text_(text),
-      max_token_length_(limits.max_token_length),
-      least_garbage_(limits.least_garbage),
-      census_pairs_(limits.census_pairs),
+      store_(text, limits),
       side_memory_(2 * (size_t{symbol_limit} + 2) * sizeof(Side)),
       left_(static_cast<Side*>(side_memory_.data())),
       right_(left_ + symbol_limit + 2) {
   matches_.reserve(kMostMatches);
-}
-
-// Pairs whose left symbol is in the range: sums, then records, then lists.
-template <typename Symbol>
-template <typename Census>
-uint64_t PairMerger<Symbol>::count_range(uint32_t first_left, uint32_t end_left) {
-  const uint32_t range = end_left - first_left;
-  Census census;
-  text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t weight) {
-    if (left - first_left < range) {
-      census.at(left, right).add(at, weight);
-    }
-  });
-  uint64_t highest = 0;
-  census.for_each([&](uint32_t left, uint32_t right, PairSum& sum) {
-    const uint64_t weight = sum.weight;
-    sum.last = 0;
-    sum.weight = kNoList;
-    if (weight >= threshold_ && may_merge(left, right)) {
-      PairRecord record{left, right, weight, 0, 0, weight};
-      if (lists_wanted_) {
-        record.list_begin = lists_.allot(sum.units);
-        record.list_units = sum.units;
-        live_units_ += sum.units;
-        sum.weight = record.list_begin;
-      }
-      records_.insert(record);
-    } else if (may_merge(left, right)) {
-      highest = std::max(highest, weight);
-    }
-  });
-  if (lists_wanted_) {
-    uint16_t* const units = lists_.data();
-    text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t) {
-      if (left - first_left < range) {
-        PairSum& sum = census.at(left, right);
-        if (sum.weight != kNoList) {
-          sum.weight = static_cast<uint64_t>(
-              PositionLists::write(units + sum.weight, at - sum.last) - units);
-          sum.last = at;
-        }
-      }
-    });
-  }
-  return highest;
-}
-
-// Ranges of left symbols that have so few pairs together that the census stays small.
-template <typename Symbol>
-uint64_t PairMerger<Symbol>::count_all(uint64_t threshold, bool lists) {
-  records_.clear();
-  lists_.shrink(0);
-  live_units_ = 0;
-  if (4 * free_slots_ > text_.slot_count()) {
-    compact_text();
-  }
-  threshold_ = threshold;
-  lists_wanted_ = lists;
-  constexpr uint32_t kBytes = 256;
-  if (symbol_count() <= kBytes) {
-    return count_range<BytePairCensus>(0, kBytes);
-  }
-  std::vector<uint64_t> pairs(symbol_count());
-  text_.for_each_pair([&](uint32_t, uint32_t left, uint32_t, uint64_t) { ++pairs[left]; });
-  const uint64_t most = std::max<uint64_t>(census_pairs_, text_.slot_count() / 8);
-  uint64_t highest = 0;
-  for (uint32_t first = 0; first < pairs.size();) {
-    uint32_t end = first;
-    for (uint64_t sum = 0; end < pairs.size() && (end == first || sum + pairs[end] <= most);) {
-      sum += pairs[end++];
-    }
-    highest = std::max(highest, count_range<HashedPairCensus>(first, end));
-    first = end;
-  }
-  return highest;
-}
-
-// Calls take(position) for the positions of a list for which keep(position) is true, decoded in
-// blocks so that the slots of the next block are on their way while one is worked on.
-template <typename Symbol>
-template <typename Keep, typename Take>
-void PairMerger<Symbol>::walk_list(uint64_t begin, uint64_t units, const Keep& keep,
-                                   const Take& take) {
-  const uint16_t* at = lists_.data() + begin;
-  const uint16_t* const end = at + units;
-  const Symbol* const slots = text_.slots();
-  uint32_t position = 0;
-  std::array<std::array<uint32_t, kBlock>, 2> blocks;
-  const auto decode = [&](std::array<uint32_t, kBlock>& block) {
-    size_t count = 0;
-    while (at < end && count < kBlock) {
-      uint32_t difference = 0;
-      at = PositionLists::read(at, difference);
-      position += difference;
-      block[count++] = position;
-      __builtin_prefetch(slots + position, 1);
-    }
-    return count;
-  };
-  size_t current = 0;
-  size_t count = decode(blocks[0]);
-  while (count > 0) {
-    const size_t next_count = decode(blocks[1 - current]);
-    std::array<uint32_t, kBlock>& block = blocks[current];
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const uint32_t slot = block[i];
-      block[kept] = slot;
-      kept += keep(slot) ? 1 : 0;
-    }
-    for (size_t i = 0; i < kept; ++i) {
-      take(block[i]);
-    }
-    current = 1 - current;
-    count = next_count;
-  }
 }
 
 // Calls take(position) wherever a token of `left` ends right before one of `right`. Slots inside
@@ -226,9 +102,8 @@ void PairMerger<Symbol>::replace(const PairRecord& pair, Symbol merged) {
   if constexpr (kScan) {
     scan(left, right, take);
   } else {
-    walk_list(
-        pair.list_begin, pair.list_units,
-        [&](uint32_t at) { return (slots[at] == left) & (slots[at + left_length] == right); },
+    store_.walk_list(
+        pair, [&](uint32_t at) { return (slots[at] == left) & (slots[at + left_length] == right); },
         take);
   }
   if (last != 0) {
@@ -238,11 +113,10 @@ void PairMerger<Symbol>::replace(const PairRecord& pair, Symbol merged) {
 
 template <typename Symbol>
 void PairMerger<Symbol>::merge(uint32_t index, uint32_t merged, std::vector<uint32_t>& created) {
-  const PairRecord pair = records_[index];
-  erase(index);
+  const PairRecord pair = store_.take(index);
   matches_.clear();
   match_count_ = 0;
-  if (lists_wanted_) {
+  if (store_.has_lists()) {
     replace<false>(pair, static_cast<Symbol>(merged));
   } else {
     const bool ambiguous = pair.left == pair.right && text_.length(pair.left) == 2;  // see scan()
@@ -255,7 +129,7 @@ void PairMerger<Symbol>::merge(uint32_t index, uint32_t merged, std::vector<uint
   free_slots_ += match_count_;
   const size_t before = created.size();
   settle(pair, merged, created);
-  if (lists_wanted_ && created.size() > before) {
+  if (store_.has_lists() && created.size() > before) {
     write_positions(pair, static_cast<Symbol>(merged));
   }
   for (const Symbol symbol : seen_left_) {
@@ -267,9 +141,7 @@ void PairMerger<Symbol>::merge(uint32_t index, uint32_t merged, std::vector<uint
   seen_left_.clear();
   seen_right_.clear();
   doubled_ = {};
-  if (lists_.used() > 2 * live_units_ + least_garbage_) {
-    compact_lists();
-  }
+  store_.compact_lists();
 }
 
 // Takes the sums off the old pairs and makes records of the new ones.
@@ -283,11 +155,11 @@ void PairMerger<Symbol>::settle(const PairRecord& pair, uint32_t merged,
     Side& side = left_[symbol];
     if (symbol != text_.separator()) {
       if (!is_same(symbol, pair.left)) {
-        lose(symbol, pair.left, side.weight);
+        store_.lose(symbol, pair.left, side.weight);
       }
-      side.weight = create(symbol, merged, side, created);
+      side.weight = store_.create(symbol, merged, side.weight, side.units, created);
     } else {
-      side.weight = kNoList;
+      side.weight = PairStore<Symbol>::kNoList;
     }
     side.last = 0;
   }
@@ -295,41 +167,29 @@ void PairMerger<Symbol>::settle(const PairRecord& pair, uint32_t merged,
     Side& side = right_[symbol];
     if (symbol != text_.separator()) {
       if (!is_same(pair.right, symbol)) {
-        lose(pair.right, symbol, side.weight);
+        store_.lose(pair.right, symbol, side.weight);
       }
-      side.weight = create(merged, symbol, side, created);
+      side.weight = store_.create(merged, symbol, side.weight, side.units, created);
     } else {
-      side.weight = kNoList;
+      side.weight = PairStore<Symbol>::kNoList;
     }
     side.last = 0;
   }
   if (doubled_.units > 0) {
     if (pair.left != pair.right) {
-      lose(pair.right, pair.left, doubled_.weight);
+      store_.lose(pair.right, pair.left, doubled_.weight);
     }
-    doubled_.weight = create(merged, merged, doubled_, created);
+    doubled_.weight = store_.create(merged, merged, doubled_.weight, doubled_.units, created);
     doubled_.last = 0;
   }
 }
 
 template <typename Symbol>
-void PairMerger<Symbol>::lose(uint32_t left, uint32_t right, uint64_t weight) {
-  const uint32_t index = records_.find(left, right);
-  if (index == PairRecords::kNone) {
-    return;
+uint64_t PairMerger<Symbol>::count_all(uint64_t threshold, bool lists) {
+  if (4 * free_slots_ > text_.slot_count()) {
+    compact_text();
   }
-  PairRecord& record = records_[index];
-  NETCL_CHECK(record.count >= weight);
-  record.count -= weight;
-  if (record.count < threshold_) {
-    erase(index);
-  }
-}
-
-template <typename Symbol>
-void PairMerger<Symbol>::erase(uint32_t index) {
-  live_units_ -= records_[index].list_units;
-  records_.erase(index);
+  return store_.count_all(threshold, lists);
 }
 
 template <typename Symbol>
@@ -338,27 +198,10 @@ void PairMerger<Symbol>::compact_text() {
   free_slots_ = 0;
 }
 
-// Where the positions of the new pair go, or kNoList.
-template <typename Symbol>
-uint64_t PairMerger<Symbol>::create(uint32_t left, uint32_t right, const Side& sum,
-                                    std::vector<uint32_t>& created) {
-  if (sum.weight < threshold_ || !may_merge(left, right)) {
-    return kNoList;
-  }
-  PairRecord record{left, right, sum.weight, 0, 0, sum.weight};
-  if (lists_wanted_) {
-    record.list_begin = lists_.allot(sum.units);
-    record.list_units = sum.units;
-    live_units_ += sum.units;
-  }
-  created.push_back(records_.insert(record));
-  return lists_wanted_ ? record.list_begin : kNoList;
-}
-
 template <typename Symbol>
 void PairMerger<Symbol>::write_position(Side& side, uint32_t position) {
-  if (side.weight != kNoList) {
-    uint16_t* const units = lists_.data();
+  if (side.weight != PairStore<Symbol>::kNoList) {
+    uint16_t* const units = store_.lists().data();
     side.weight = static_cast<uint64_t>(
         PositionLists::write(units + side.weight, position - side.last) - units);
     side.last = position;
@@ -394,62 +237,9 @@ void PairMerger<Symbol>::write_positions(const PairRecord& pair, Symbol merged) 
       write(at);
     }
   } else {
-    walk_list(
-        pair.list_begin, pair.list_units, [&](uint32_t at) { return slots[at] == merged; }, write);
+    store_.walk_list(
+        pair, [&](uint32_t at) { return slots[at] == merged; }, write);
   }
-}
-
-// Moves all lists to the front of the buffer. Those of which more than a quarter is likely stale
-// lose the stale positions.
-template <typename Symbol>
-void PairMerger<Symbol>::compact_lists() {
-  std::vector<uint32_t> order;
-  for (uint32_t index = 0; index < records_.index_limit(); ++index) {
-    if (records_[index].list_units > 0) {
-      order.push_back(index);
-    }
-  }
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return records_[a].list_begin < records_[b].list_begin;
-  });
-  uint64_t to = 0;
-  for (const uint32_t index : order) {
-    PairRecord& record = records_[index];
-    if (record.count < record.list_count - record.list_count / 4) {
-      to = filter_list(record, to);
-      continue;
-    }
-    uint16_t* const units = lists_.data();
-    std::copy_n(units + record.list_begin, record.list_units, units + to);
-    record.list_begin = to;
-    to += record.list_units;
-  }
-  live_units_ = to;
-  lists_.shrink(to);
-}
-
-// Writes the positions that hold the pair from unit `to` on, which is no later than the list, and
-// returns the unit behind the last. A sum of differences takes no more units than they do.
-template <typename Symbol>
-uint64_t PairMerger<Symbol>::filter_list(PairRecord& record, uint64_t to) {
-  const Symbol* const slots = text_.slots();
-  const uint32_t left_length = text_.length(record.left);
-  uint16_t* const units = lists_.data();
-  uint16_t* end = units + to;
-  uint32_t last = 0;
-  walk_list(
-      record.list_begin, record.list_units,
-      [&](uint32_t at) {
-        return (slots[at] == record.left) & (slots[at + left_length] == record.right);
-      },
-      [&](uint32_t at) {
-        end = PositionLists::write(end, at - last);
-        last = at;
-      });
-  record.list_begin = to;
-  record.list_units = static_cast<uint64_t>(end - units) - to;
-  record.list_count = record.count;
-  return to + record.list_units;
 }
 
 template class PairMerger<uint16_t>;

@@ -207,8 +207,9 @@ namespace {
 // Training on symbols that stand for any strings, straight from the definition: a merge whose
 // string a symbol stands for already gives that symbol.
 std::vector<std::array<uint32_t, 3>> train_symbols(
-    std::vector<std::pair<std::vector<uint32_t>, uint64_t>> words, std::vector<std::string> strings,
-    uint64_t limit) {
+    const std::vector<std::pair<std::vector<uint32_t>, uint64_t>>& corpus,
+    std::vector<std::string> strings, uint64_t limit) {
+  auto words = corpus;
   std::vector<std::array<uint32_t, 3>> merges;
   while (strings.size() < limit) {
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> counts;
