@@ -163,6 +163,9 @@ void Learner<Symbol>::merge(const Candidate& best, LearnedMerges& learned) {
   learned.merges.push_back({first + best.left, first + best.right, first + merged});
   learned.first_count = learned.merges.size() == 1 ? best.count : learned.first_count;
   learned.last_count = best.count;
+  if (request_.merged) {
+    request_.merged(learned.merges.back(), best.count);
+  }
   if (!is_new) {  // counts of pairs with it may rise
     text_.merge_and_compact(best.left, best.right, merged);
     count_all();

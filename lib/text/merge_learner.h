@@ -55,6 +55,8 @@ struct LearnRequest {
   uint64_t token_limit = 256;  // bytes and learned tokens
   uint64_t min_frequency = 1;  // at least 1
   uint64_t max_token_length = 0;
+  // Called for every merge as soon as it is chosen, with the count of its pair; may be empty.
+  std::function<void(const Merge&, uint64_t)> merged;
   uint64_t memory_limit = 0;  // bytes, with those that the process takes besides; 0 = none
   LearnTuning tuning;
 };

@@ -2,58 +2,108 @@
 #include "text/pair_store.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "base/big_buffer.h"
 #include "base/error.h"
-#include "text/pair_census.h"
 
 namespace netcl::text {
 
-// Pairs whose left symbol is in the range: sums, then records, then lists.
+// A record with room for its positions, if the pair is frequent enough. Afterwards sum.weight is
+// where its positions go, or kNoList.
 template <typename Symbol>
-template <typename Census>
-uint64_t PairStore<Symbol>::count_range(uint32_t first_left, uint32_t end_left) {
-  const uint32_t range = end_left - first_left;
-  Census census;
-  text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t weight) {
-    if (left - first_left < range) {
-      census.at(left, right).add(at, weight);
-    }
-  });
-  uint64_t highest = 0;
-  census.for_each([&](uint32_t left, uint32_t right, PairSum& sum) {
-    const uint64_t weight = sum.weight;
-    sum.last = 0;
-    sum.weight = kNoList;
-    if (weight >= threshold_ && may_merge(left, right)) {
-      PairRecord record{left, right, weight, 0, 0, weight};
-      if (has_lists_) {
-        record.list_begin = lists_.allot(sum.units);
-        record.list_units = sum.units;
-        live_units_ += sum.units;
-        sum.weight = record.list_begin;
-      }
-      records_.insert(record);
-    } else if (may_merge(left, right)) {
-      highest = std::max(highest, weight);
-    }
-  });
-  if (has_lists_) {
-    uint16_t* const units = lists_.data();
-    text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t) {
-      if (left - first_left < range) {
-        PairSum& sum = census.at(left, right);
-        if (sum.weight != kNoList) {
-          sum.weight = static_cast<uint64_t>(
-              PositionLists::write(units + sum.weight, at - sum.last) - units);
-          sum.last = at;
-        }
-      }
-    });
+void PairStore<Symbol>::record_sum(uint32_t left, uint32_t right, PairSum& sum) {
+  const uint64_t weight = sum.weight;
+  sum.last = 0;
+  sum.weight = kNoList;
+  if (!may_merge(left, right)) {
+    return;
   }
-  return highest;
+  if (weight < threshold_) {
+    highest_below_ = std::max(highest_below_, weight);
+    return;
+  }
+  PairRecord record{left, right, weight, 0, 0, weight};
+  if (has_lists_) {
+    record.list_begin = lists_.allot(sum.units);
+    record.list_units = sum.units;
+    live_units_ += sum.units;
+    sum.weight = record.list_begin;
+  }
+  records_.insert(record);
 }
 
-// Ranges of left symbols that have so few pairs together that the census stays small.
+template <typename Symbol>
+void PairStore<Symbol>::write_position(PairSum& sum, uint32_t position) {
+  if (sum.weight != kNoList) {
+    uint16_t* const units = lists_.data();
+    sum.weight = static_cast<uint64_t>(
+        PositionLists::write(units + sum.weight, position - sum.last) - units);
+    sum.last = position;
+  }
+}
+
+template <typename Symbol>
+void PairStore<Symbol>::count_bytes() {
+  BytePairCensus census;
+  text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t weight) {
+    census.at(left, right).add(at, weight);
+  });
+  census.for_each(
+      [&](uint32_t left, uint32_t right, PairSum& sum) { record_sum(left, right, sum); });
+  if (has_lists_) {
+    text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t) {
+      write_position(census.at(left, right), at);
+    });
+  }
+}
+
+// Pairs whose left symbol is in [first, end): their positions sorted by it, then the pairs of each
+// left symbol by themselves, with sums by right symbol. `counts`: positions of each left symbol.
+template <typename Symbol>
+void PairStore<Symbol>::count_range(uint32_t first, uint32_t end,
+                                    const std::vector<uint64_t>& counts) {
+  constexpr size_t kAhead = 16;  // positions whose slots are fetched beforehand
+  std::vector<uint64_t> next(end - first);
+  std::exclusive_scan(counts.begin() + first, counts.begin() + end, next.begin(), uint64_t{0});
+  base::BigVector<uint32_t> positions(next.back() + counts[end - 1]);
+  text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t, uint64_t) {
+    if (left - first < end - first) {
+      positions[next[left - first]++] = at;
+    }
+  });
+  const Symbol* const slots = text_.slots();
+  std::vector<PairSum> sums(symbol_count());
+  std::vector<Symbol> seen;
+  for (uint32_t left = first; left < end; ++left) {
+    const uint64_t list_end = next[left - first];
+    const uint64_t list_begin = list_end - counts[left];
+    const uint32_t length = text_.length(left);
+    typename SymbolText<Symbol>::Weights weights(text_);
+    for (uint64_t i = list_begin; i < list_end; ++i) {
+      __builtin_prefetch(slots + positions[std::min(i + kAhead, list_end - 1)] + length);
+      const Symbol right = slots[positions[i] + length];
+      if (sums[right].units == 0) {
+        seen.push_back(right);
+      }
+      sums[right].add(positions[i], weights.at(positions[i]));
+    }
+    const size_t before = records_.size();
+    for (const Symbol right : seen) {
+      record_sum(left, right, sums[right]);
+    }
+    for (uint64_t i = list_begin; i < list_end && has_lists_ && records_.size() > before; ++i) {
+      __builtin_prefetch(slots + positions[std::min(i + kAhead, list_end - 1)] + length);
+      write_position(sums[slots[positions[i] + length]], positions[i]);
+    }
+    for (const Symbol right : seen) {
+      sums[right] = {};
+    }
+    seen.clear();
+  }
+}
+
+// Ranges of left symbols that have so few pairs together that their positions take little memory.
 template <typename Symbol>
 uint64_t PairStore<Symbol>::count_all(uint64_t threshold, bool lists) {
   records_.clear();
@@ -61,23 +111,23 @@ uint64_t PairStore<Symbol>::count_all(uint64_t threshold, bool lists) {
   live_units_ = 0;
   threshold_ = threshold;
   has_lists_ = lists;
-  constexpr uint32_t kBytes = 256;
+  highest_below_ = 0;
   if (symbol_count() <= kBytes) {
-    return count_range<BytePairCensus>(0, kBytes);
+    count_bytes();
+    return highest_below_;
   }
-  std::vector<uint64_t> pairs(symbol_count());
-  text_.for_each_pair([&](uint32_t, uint32_t left, uint32_t, uint64_t) { ++pairs[left]; });
+  std::vector<uint64_t> counts(symbol_count());
+  text_.for_each_pair([&](uint32_t, uint32_t left, uint32_t, uint64_t) { ++counts[left]; });
   const uint64_t most = std::max<uint64_t>(limits_.census_pairs, text_.slot_count() / 8);
-  uint64_t highest = 0;
-  for (uint32_t first = 0; first < pairs.size();) {
+  for (uint32_t first = 0; first < counts.size();) {
     uint32_t end = first;
-    for (uint64_t sum = 0; end < pairs.size() && (end == first || sum + pairs[end] <= most);) {
-      sum += pairs[end++];
+    for (uint64_t sum = 0; end < counts.size() && (end == first || sum + counts[end] <= most);) {
+      sum += counts[end++];
     }
-    highest = std::max(highest, count_range<HashedPairCensus>(first, end));
+    count_range(first, end, counts);
     first = end;
   }
-  return highest;
+  return highest_below_;
 }
 
 template <typename Symbol>

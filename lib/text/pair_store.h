@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "text/pair_census.h"
 #include "text/pair_records.h"
 #include "text/position_lists.h"
 #include "text/symbol_text.h"
@@ -16,10 +17,10 @@ namespace netcl::text {
 
 struct PairStoreLimits {
   uint64_t max_token_length = 0;  // bytes; 0 = none
-  // Unused units among the position lists before they are written anew; and occurrences of pairs
-  // that are summed up at a time when there are more (the memory for it).
+  // Unused units among the position lists before they are written anew; and positions, of 4
+  // bytes, that are held while all pairs are counted anew, or an eighth of all if that is more.
   uint64_t least_garbage = uint64_t{1} << 20;
-  uint64_t census_pairs = uint64_t{1} << 23;
+  uint64_t census_pairs = uint64_t{1} << 22;
 };
 
 // Only pairs that occur at least `threshold` times have a record; those that fall below it lose it.
@@ -103,6 +104,7 @@ class PairStore {
 
  private:
   static constexpr size_t kBlock = 256;  // positions decoded at a time
+  static constexpr uint32_t kBytes = 256;
 
   bool may_merge(uint32_t left, uint32_t right) const {
     return limits_.max_token_length == 0 ||
@@ -112,8 +114,10 @@ class PairStore {
     live_units_ -= records_[index].list_units;
     records_.erase(index);
   }
-  template <typename Census>
-  uint64_t count_range(uint32_t first_left, uint32_t end_left);
+  void count_bytes();
+  void count_range(uint32_t first, uint32_t end, const std::vector<uint64_t>& counts);
+  void record_sum(uint32_t left, uint32_t right, PairSum& sum);
+  void write_position(PairSum& sum, uint32_t position);
   uint64_t filter_list(PairRecord& record, uint64_t to);
 
   const SymbolText<Symbol>& text_;
@@ -123,6 +127,7 @@ class PairStore {
   uint64_t live_units_ = 0;  // of lists_, that belong to records
   bool has_lists_ = false;
   uint64_t threshold_ = 1;
+  uint64_t highest_below_ = 0;  // count, of those without a record, when all were counted
   std::vector<uint64_t> byte_lengths_;
 };
 

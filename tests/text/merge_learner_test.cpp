@@ -159,6 +159,22 @@ TEST_CASE("merge learner: long words of one letter or a short period") {
   }
 }
 
+TEST_CASE("merge learner: tells of every merge as it is made") {
+  LearnRequest request = request_for(6);
+  netcl::text::Merges told;
+  std::vector<uint64_t> counts;
+  request.merged = [&](const Merge& merge, uint64_t count) {
+    told.push_back(merge);
+    counts.push_back(count);
+  };
+  const LearnedMerges learned = learn({{"lower", 3}, {"lowest", 2}, {"new", 4}}, request);
+  REQUIRE(told.size() == 6);
+  CHECK(told == learned.merges);
+  CHECK(counts.front() == learned.first_count);
+  CHECK(counts.back() == learned.last_count);
+  CHECK(std::is_sorted(counts.rbegin(), counts.rend()));
+}
+
 TEST_CASE("merge learner: nothing to merge") {
   for (const Words& words :
        {Words{}, Words{{"a", 5}}, Words{{"a", 1}, {"b", 2}}, Words{{"ab", 0}}, Words{{"ab", 1}}}) {
