@@ -14,9 +14,11 @@ namespace netcl::text {
 namespace {
 
 constexpr uint64_t kProgressStep = 64;
-// The first threshold is the weight of all pairs by this and the merges wanted: 2 to 7 times less
-// than the last merge's count on split text, since counting anew costs more than pairs too many.
+// The first threshold is the weight of all pairs by this and the merges wanted: mostly 2 to 7 times
+// less than the last merge's count, since counting anew costs more than pairs too many. Where text
+// is not split, the last merge has a larger part of the weight.
 constexpr uint64_t kThresholdPart = 160;
+constexpr uint64_t kUnsplitThresholdPart = 60;
 constexpr uint64_t kThresholdStep = 4;
 // Bytes of the mean word from which on text counts as not split.
 constexpr uint64_t kLongWord = 256;
@@ -72,13 +74,14 @@ class Learner {
     for (uint32_t symbol = 0; symbol < tokens_.size(); ++symbol) {
       merger_.add_symbol(tokens_.byte_length(symbol));
     }
+    const bool is_split = layout.byte_count() <= kLongWord * layout.word_count();
     const LearnTuning::Scan scan = request.tuning.scan;
-    scans_ = scan == LearnTuning::Scan::kFirst ||
-             (scan == LearnTuning::Scan::kWhenLong &&
-              layout.byte_count() > kLongWord * layout.word_count());
+    scans_ =
+        scan == LearnTuning::Scan::kFirst || (scan == LearnTuning::Scan::kWhenLong && !is_split);
     const uint64_t merges = std::max<uint64_t>(request.token_limit - tokens_.size(), 1);
+    const uint64_t part = is_split ? kThresholdPart : kUnsplitThresholdPart;
     threshold_ = request.tuning.first_threshold != 0 ? request.tuning.first_threshold
-                                                     : pair_weight_ / kThresholdPart / merges;
+                                                     : pair_weight_ / part / merges;
     threshold_ = std::max(threshold_, request.min_frequency);
     count_all();
   }

@@ -7,6 +7,7 @@
 //     --vocab N      tokens, the 256 bytes included (32000)
 //     --pattern P    split pattern, or none (gpt2)
 //     --threads N    that count (1)
+//     --threshold N  count from which on pairs are recorded at first (guessed)
 //     --max-bytes N  reads the first N bytes of each file (all)
 //     --level L      instruction sets at most: scalar, sse2, avx2, avx512, neon
 //     --expect HEX   fails when the hash of the merges is another
@@ -48,6 +49,7 @@ struct Arguments {
   uint64_t vocab_size = 32000;
   std::string pattern = "gpt2";
   size_t threads = 1;
+  uint64_t threshold = 0;
   size_t max_bytes = SIZE_MAX;
   std::string expected_hash;
   bool json = false;
@@ -124,6 +126,7 @@ text::LearnRequest request_for(const Arguments& arguments) {
   text::LearnRequest request;
   request.bytes_in_order = text::bytes_in_printable_order();
   request.token_limit = arguments.vocab_size;
+  request.tuning.first_threshold = arguments.threshold;
   return request;
 }
 
@@ -144,6 +147,7 @@ struct Outcome {
   uint64_t pieces = 0;
   uint64_t distinct = 0;
   size_t merges = 0;
+  uint64_t last_count = 0;  // of the last merged pair
   std::string hash;
   uint64_t peak = 0;
 };
@@ -188,6 +192,7 @@ Outcome train(const Arguments& arguments, base::ThreadPool& pool) {
                          request_for(arguments), {}, laid_out);
   outcome.times.merge = seconds_since(start);
   outcome.merges = learned.merges.size();
+  outcome.last_count = learned.last_count;
   outcome.hash = hash_of(learned);
   outcome.peak = peak_bytes();
   return outcome;
@@ -203,6 +208,7 @@ void print(const Outcome& outcome, const Arguments& arguments) {
                                    {"pieces", outcome.pieces},
                                    {"distinct", outcome.distinct},
                                    {"merges", outcome.merges},
+                                   {"last_count", outcome.last_count},
                                    {"hash", outcome.hash},
                                    {"peak_bytes", outcome.peak},
                                    {"seconds",
@@ -216,10 +222,10 @@ void print(const Outcome& outcome, const Arguments& arguments) {
     return;
   }
   const double megabytes = static_cast<double>(outcome.bytes) / 1e6;
-  std::printf("%.1f MB, %llu pieces, %llu distinct, %zu merges, hash %s\n", megabytes,
+  std::printf("%.1f MB, %llu pieces, %llu distinct, %zu merges to count %llu, hash %s\n", megabytes,
               static_cast<unsigned long long>(outcome.pieces),
               static_cast<unsigned long long>(outcome.distinct), outcome.merges,
-              outcome.hash.c_str());
+              static_cast<unsigned long long>(outcome.last_count), outcome.hash.c_str());
   const auto row = [&](const char* name, double seconds) {
     std::printf("%-8s %8.3f s %8.1f MB/s\n", name, seconds, megabytes / seconds);
   };
@@ -277,6 +283,8 @@ Arguments parse(const std::vector<std::string>& words) {
       arguments.pattern = value;
     } else if (option == "--threads") {
       arguments.threads = parse_number(value, 1, 4096);
+    } else if (option == "--threshold") {
+      arguments.threshold = parse_number(value, 1, SIZE_MAX);
     } else if (option == "--max-bytes") {
       arguments.max_bytes = parse_number(value, 0, SIZE_MAX);
     } else if (option == "--level") {
