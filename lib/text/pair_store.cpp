@@ -27,7 +27,7 @@ void PairStore<Symbol>::record_sum(uint32_t left, uint32_t right, PairSum& sum) 
   if (has_lists_) {
     record.list_begin = lists_.allot(sum.units);
     record.list_units = sum.units;
-    live_units_ += sum.units;
+    live_units_ += live_units(record);
     sum.weight = record.list_begin;
   }
   records_.insert(record);
@@ -138,7 +138,9 @@ void PairStore<Symbol>::lose(uint32_t left, uint32_t right, uint64_t weight) {
   }
   PairRecord& record = records_[index];
   NETCL_CHECK(record.count >= weight);
+  live_units_ -= live_units(record);
   record.count -= weight;
+  live_units_ += live_units(record);
   if (record.count < threshold_) {
     erase(index);
   }
@@ -154,7 +156,7 @@ uint64_t PairStore<Symbol>::create(uint32_t left, uint32_t right, uint64_t weigh
   if (has_lists_) {
     record.list_begin = lists_.allot(units);
     record.list_units = units;
-    live_units_ += units;
+    live_units_ += live_units(record);
   }
   created.push_back(records_.insert(record));
   return has_lists_ ? record.list_begin : kNoList;
@@ -163,7 +165,8 @@ uint64_t PairStore<Symbol>::create(uint32_t left, uint32_t right, uint64_t weigh
 // Lists of which more than a quarter is likely stale lose the stale positions.
 template <typename Symbol>
 void PairStore<Symbol>::compact_lists() {
-  if (lists_.used() <= 2 * live_units_ + limits_.least_garbage) {
+  const double used = static_cast<double>(lists_.used());
+  if (used <= 2 * live_units_ + static_cast<double>(limits_.least_garbage)) {
     return;
   }
   std::vector<uint32_t> order;
@@ -176,18 +179,19 @@ void PairStore<Symbol>::compact_lists() {
     return records_[a].list_begin < records_[b].list_begin;
   });
   uint64_t to = 0;
+  live_units_ = 0;
   for (const uint32_t index : order) {
     PairRecord& record = records_[index];
     if (record.count < record.list_count - record.list_count / 4) {
       to = filter_list(record, to);
-      continue;
+    } else {
+      uint16_t* const units = lists_.data();
+      std::copy_n(units + record.list_begin, record.list_units, units + to);
+      record.list_begin = to;
+      to += record.list_units;
     }
-    uint16_t* const units = lists_.data();
-    std::copy_n(units + record.list_begin, record.list_units, units + to);
-    record.list_begin = to;
-    to += record.list_units;
+    live_units_ += live_units(record);
   }
-  live_units_ = to;
   lists_.shrink(to);
 }
 

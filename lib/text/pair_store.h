@@ -17,8 +17,8 @@ namespace netcl::text {
 
 struct PairStoreLimits {
   uint64_t max_token_length = 0;  // bytes; 0 = none
-  // Unused units among the position lists before they are written anew; and positions, of 4
-  // bytes, that are held while all pairs are counted anew, or an eighth of all if that is more.
+  // Unused or stale units among the position lists before they are written anew; and positions, of
+  // 4 bytes, that are held while all pairs are counted anew, or an eighth of all if that is more.
   uint64_t least_garbage = uint64_t{1} << 20;
   uint64_t census_pairs = uint64_t{1} << 22;
 };
@@ -60,7 +60,7 @@ class PairStore {
                   std::vector<uint32_t>& created);
   PositionLists& lists() { return lists_; }
 
-  // Moves all lists to the front of their buffer when half of it is unused.
+  // Moves all lists to the front of their buffer when half of it is unused or stale.
   void compact_lists();
 
   // Calls take(position) for the positions of a record's list for which keep(position) is true,
@@ -111,8 +111,13 @@ class PairStore {
            byte_lengths_[left] + byte_lengths_[right] <= limits_.max_token_length;
   }
   void erase(uint32_t index) {
-    live_units_ -= records_[index].list_units;
+    live_units_ -= live_units(records_[index]);
     records_.erase(index);
+  }
+  // Units of a record's list that are likely not stale.
+  static double live_units(const PairRecord& record) {
+    return static_cast<double>(record.list_units) * static_cast<double>(record.count) /
+           static_cast<double>(record.list_count);
   }
   void count_bytes();
   void count_range(uint32_t first, uint32_t end, const std::vector<uint64_t>& counts);
@@ -124,7 +129,7 @@ class PairStore {
   const PairStoreLimits limits_;
   PairRecords records_;
   PositionLists lists_;
-  uint64_t live_units_ = 0;  // of lists_, that belong to records
+  double live_units_ = 0;  // of lists_: the sum over all records
   bool has_lists_ = false;
   uint64_t threshold_ = 1;
   uint64_t highest_below_ = 0;  // count, of those without a record, when all were counted
