@@ -264,7 +264,7 @@ void set_level(const std::string& name) {
 Arguments parse(const std::vector<std::string>& words) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string option = words[i];
+    const std::string& option = words[i];
     if (option == "--json") {
       arguments.json = true;
       continue;
@@ -276,7 +276,7 @@ Arguments parse(const std::vector<std::string>& words) {
     if (i + 1 == words.size()) {
       throw base::UsageError(option + " needs a value, or is no option");
     }
-    const std::string value = words[++i];
+    const std::string& value = words[++i];
     if (option == "--vocab") {
       arguments.vocab_size = parse_number(value, 256, size_t{1} << 24);
     } else if (option == "--pattern") {
