@@ -73,7 +73,7 @@ struct LearnedMerges {
 // Walks over the words twice, then calls `laid_out`, after which they are not needed any more.
 // Throws UsageError when the distinct words have more than 2^32 - 2 bytes, or would need more
 // memory than the limit, with a number that would do. Memory: 2 bytes for each byte of the distinct
-// words (4 with more than 65,534 tokens), as much again to four times that for positions, and some
+// words (4 with more than 65,534 tokens), 2 to 4 bytes for each place of a frequent pair, and some
 // 100 bytes for each frequent pair.
 LearnedMerges learn_merges(const WordWalk& words, const LearnRequest& request,
                            const base::ProgressFn& progress,
