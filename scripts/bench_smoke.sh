@@ -53,5 +53,22 @@ else
   failed=$((failed + 1))
   echo "FAILED: bench_encode"
 fi
+# bench_train: two threads give the merges of one, and another hash is refused.
+train() { "$build/tests/bench/bench_train" --vocab 400 --json "$@" "$here/README.md" "$here/CHANGELOG.md"; }
+if train >"$work/train.json" &&
+  hash=$(python3 - "$work/train.json" <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))
+print(run["hash"])
+sys.exit(0 if run["merges"] == 144 and run["pieces"] > 0 and all(t >= 0 for t in run["seconds"].values()) else 1)
+PY
+  ) &&
+  train --threads 2 --expect "$hash" >/dev/null && ! train --expect 0123456789abcdef >/dev/null 2>&1
+then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "FAILED: bench_train"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -140,7 +141,7 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   std::optional<text::TrainResult> result;
   if (out) {
     const auto merge_start = std::chrono::steady_clock::now();
-    result.emplace(trainer.train(report));
+    result.emplace(std::move(trainer).train(report));
     times.merge_seconds = seconds_since(merge_start);
   }
   progress.clear();

@@ -80,6 +80,23 @@ void BigBuffer::grow(size_t size) {
   size_ = size;
 }
 
+void BigBuffer::drop_front(size_t end) {
+  NETCL_CHECK(end <= size_);
+  const size_t page = size_ < kLeastHugeBytes ? 4096 : kHugePage;
+  if (end >= page) {
+    ::madvise(data_, end / page * page, MADV_DONTNEED);
+  }
+}
+
+void BigBuffer::drop_back(size_t begin) {
+  const size_t page = size_ < kLeastHugeBytes ? 4096 : kHugePage;
+  const size_t first = (begin + page - 1) / page * page;
+  const size_t end = data_ == nullptr ? 0 : mapped_bytes(size_);
+  if (first < end) {
+    ::madvise(static_cast<char*>(data_) + first, end - first, MADV_DONTNEED);
+  }
+}
+
 void advise_huge_pages(void* memory, size_t size) {
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const size_t before = (kHugePage - address % kHugePage) % kHugePage;  // of the first whole page

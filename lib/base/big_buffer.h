@@ -35,6 +35,10 @@ class BigBuffer {
 
   // Makes it larger; what was there stays, at another address. Pages are moved, not copied.
   void grow(size_t size);
+  // Gives back the memory of the whole pages before byte `end`, or from byte `begin` on; they read
+  // as zeros from now on.
+  void drop_front(size_t end);
+  void drop_back(size_t begin);
 
   void* data() const { return data_; }
   size_t size() const { return size_; }

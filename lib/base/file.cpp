@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -165,6 +166,15 @@ FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
 FileBytes::~FileBytes() {
   if (mapped_) {
     ::munmap(const_cast<char*>(data_), size_);
+  }
+}
+
+void drop_mapped_pages(std::string_view bytes) {
+  static const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t before = (page - reinterpret_cast<uintptr_t>(bytes.data()) % page) % page;
+  if (bytes.size() >= before + page) {
+    ::madvise(const_cast<char*>(bytes.data()) + before, (bytes.size() - before) / page * page,
+              MADV_DONTNEED);
   }
 }
 

@@ -37,6 +37,8 @@ class FileBytes {
   }
   // Path for messages, as given to open().
   const std::string& path() const { return path_; }
+  // Whether the bytes are a mapping of the file, for drop_mapped_pages().
+  bool is_mapped() const { return mapped_; }
 
  private:
   FileBytes() = default;
@@ -46,6 +48,11 @@ class FileBytes {
   std::string owned_;
   std::string path_;
 };
+
+// Gives back the memory of the whole pages among `bytes`, which lie in the mapping of a FileBytes:
+// a file that is read from begin to end need not be in memory as a whole. The bytes stay readable;
+// they come from the file again.
+void drop_mapped_pages(std::string_view bytes);
 
 // Reads a file or "-" piece by piece with bounded memory. Throws IoError.
 class ChunkReader {

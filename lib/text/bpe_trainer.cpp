@@ -2,21 +2,22 @@
 #include "text/bpe_trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "text/byte_level.h"
+#include "text/corpus_counts.h"
 #include "text/document_cut.h"
 #include "text/merge_learner.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
-#include "text/word_counts.h"
 
 namespace netcl::text {
 
@@ -100,9 +101,11 @@ bool may_cut_documents(const TrainerOptions& options, const PreTokenizer& pre_to
          std::none_of(options.specials.begin(), options.specials.end(), may_lie_across_cuts);
 }
 
+// Bytes after which the pages of a mapped text are given back.
+constexpr size_t kDropBytes = size_t{16} << 20;
+
 // What one thread counts with; apart from the others in memory.
 struct alignas(64) CountingThread {
-  WordCounts words;
   PreTokenized pre_tokenized;
   std::vector<AddedMatch> cuts;
 };
@@ -120,35 +123,38 @@ struct BpeTrainer::State {
   PreTokenizer pre_tokenizer;
   std::vector<AddedToken> specials;  // ids as if they came first
   AddedTokenMatcher matcher;
-  bool may_cut = false;  // documents, at safe cuts
+  const PreSplitter* covering_splitter = nullptr;  // of pre_tokenizer, if it does nothing else
+  bool may_cut = false;                            // documents, at safe cuts
+  CorpusCounts counts;
   std::vector<CountingThread> threads{1};
   uint64_t documents = 0;
   uint64_t bytes = 0;
 
-  // The counts of all threads, which end up in those of the first one.
-  WordCounts& words() {
-    for (size_t i = threads.size(); i > 1; --i) {
-      threads[0].words.add_all(threads[i - 1].words);
-      threads.pop_back();
+  void count_text(std::string_view text, size_t thread) {
+    if (covering_splitter != nullptr) {
+      std::array<size_t, WordCounts::kMostPieces> ends;
+      for (size_t begin = 0; begin < text.size();) {
+        const size_t count = covering_splitter->next_ends(text, begin, ends);
+        counts.add_pieces(thread, text, begin, std::span<const size_t>(ends).first(count));
+        begin = ends[count - 1];
+      }
+      return;
     }
-    return threads[0].words;
-  }
-
-  void count_text(std::string_view text, CountingThread& thread) const {
-    PreTokenized& pre_tokenized = thread.pre_tokenized;
+    PreTokenized& pre_tokenized = threads[thread].pre_tokenized;
     pre_tokenizer.split(text, pre_tokenized);
     for (const Piece& piece : pre_tokenized.pieces) {
-      thread.words.add(pre_tokenized.text.substr(piece.begin, piece.end - piece.begin), 1);
+      counts.add(thread, pre_tokenized.text.substr(piece.begin, piece.end - piece.begin), 1);
     }
   }
 
   // Counts a text without what special tokens cover.
-  void count_marked(std::string_view text, std::string_view where, CountingThread& thread) const {
-    thread.cuts.clear();
-    matcher.find(text, {}, thread.cuts);
+  void count_marked(std::string_view text, std::string_view where, size_t thread) {
+    std::vector<AddedMatch>& cuts = threads[thread].cuts;
+    cuts.clear();
+    matcher.find(text, {}, cuts);
     size_t at = 0;
     try {
-      for (const AddedMatch& cut : thread.cuts) {
+      for (const AddedMatch& cut : cuts) {
         count_text(text.substr(at, cut.begin - at), thread);
         at = cut.end;
       }
@@ -160,6 +166,7 @@ struct BpeTrainer::State {
 
   void count_parts(const std::vector<DocumentPart>& parts, std::span<const TrainerDocument> texts,
                    base::ThreadPool& pool);
+  TrainResult train(const base::ProgressFn& progress, bool keep_words);
 };
 
 // Parts are handed out in order, so the earliest one that fails has begun when any other fails.
@@ -185,7 +192,7 @@ void BpeTrainer::State::count_parts(const std::vector<DocumentPart>& parts,
     pool.parallel_for(run_count, [&](size_t run, size_t thread) {
       try {
         for (size_t i = run_begins[run]; i < run_begins[run + 1]; ++i) {
-          count_marked(parts[i].text, texts[parts[i].document].where, threads[thread]);
+          count_marked(parts[i].text, texts[parts[i].document].where, thread);
         }
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -205,9 +212,11 @@ BpeTrainer::BpeTrainer(TrainerOptions options) {
   check_options(options);
   state_ = std::make_unique<State>();
   state_->pre_tokenizer = PreTokenizer(make_steps(options));
+  state_->covering_splitter = state_->pre_tokenizer.covering_splitter();
   state_->may_cut = may_cut_documents(options, state_->pre_tokenizer);
   state_->specials = make_specials(options);
   state_->matcher = AddedTokenMatcher(state_->specials, options.specials);
+  state_->counts = CorpusCounts(options.memory_limit, options.temp_dir);
   state_->options = std::move(options);
 }
 
@@ -216,46 +225,58 @@ BpeTrainer& BpeTrainer::operator=(BpeTrainer&&) noexcept = default;
 BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::add_document(std::string_view text, std::string_view where) {
-  state_->count_marked(text, where, state_->threads[0]);
+  state_->count_marked(text, where, 0);
   state_->documents += 1;
   state_->bytes += text.size();
 }
 
 void BpeTrainer::add_documents(std::span<const TrainerDocument> documents, base::ThreadPool& pool) {
   if (state_->threads.size() < pool.thread_count()) {
+    state_->counts.use_threads(pool.thread_count());
     state_->threads.resize(pool.thread_count());
   }
   std::vector<DocumentPart> parts;
-  const auto add_part = [&](std::string_view text, size_t document) {
-    parts.push_back({text, document});
-    if (parts.size() == kMaxParts) {
-      state_->count_parts(parts, documents, pool);
-      parts.clear();
-    }
+  const auto count = [&] {
+    state_->count_parts(parts, documents, pool);
+    parts.clear();
   };
   for (size_t i = 0; i < documents.size(); ++i) {
     std::string_view rest = documents[i].text;
     state_->documents += documents[i].begins ? 1 : 0;
     state_->bytes += rest.size();
+    const char* kept_from = rest.data();  // what is before it was given back
     while (state_->may_cut && rest.size() >= 2 * kPartBytes) {
       const size_t cut = find_safe_cut(rest, kPartBytes);
-      add_part(rest.substr(0, cut), i);
+      parts.push_back({rest.substr(0, cut), i});
       rest.remove_prefix(cut);
+      const size_t kept_bytes = static_cast<size_t>(rest.data() - kept_from);
+      if (documents[i].is_mapped && kept_bytes >= kDropBytes) {
+        count();
+        base::drop_mapped_pages({kept_from, kept_bytes});
+        kept_from = rest.data();
+      } else if (parts.size() >= kMaxParts) {
+        count();
+      }
     }
-    add_part(rest, i);
+    parts.push_back({rest, i});
+    if (parts.size() >= kMaxParts || documents[i].is_mapped) {
+      count();
+    }
+    if (documents[i].is_mapped) {
+      base::drop_mapped_pages(documents[i].text.substr(kept_from - documents[i].text.data()));
+    }
   }
-  state_->count_parts(parts, documents, pool);
+  count();
 }
 
 void BpeTrainer::add_pre_token(std::string_view bytes, uint64_t count) {
   std::vector<AddedMatch> cuts;
   state_->matcher.find(bytes, {}, cuts);
   cuts.push_back({bytes.size(), bytes.size(), bytes.size(), 0});
-  WordCounts& words = state_->words();
   size_t at = 0;
   for (const AddedMatch& cut : cuts) {
     if (cut.begin > at && count > 0) {
-      words.add(bytes.substr(at, cut.begin - at), count);
+      state_->counts.add(0, bytes.substr(at, cut.begin - at), count);
     }
     at = cut.end;
   }
@@ -274,32 +295,29 @@ bool BpeTrainer::may_cut_texts() const {
 }
 
 uint64_t BpeTrainer::pre_token_count() const {
-  uint64_t count = 0;
-  for (const CountingThread& thread : state_->threads) {
-    count += thread.words.total();
-  }
-  return count;
+  return state_->counts.total();
 }
 
 CountsTotals BpeTrainer::totals() const {
-  const WordCounts& words = state_->words();
-  return {state_->bytes, state_->documents, words.total(), words.size()};
+  state_->counts.join();
+  return {state_->bytes, state_->documents, state_->counts.total(), state_->counts.size()};
 }
 
 void BpeTrainer::for_each_pre_token(
     const std::function<void(std::string_view, uint64_t)>& use) const {
-  const WordCounts& words = state_->words();
-  std::vector<size_t> order(words.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return words.word(a) < words.word(b); });
-  for (const size_t index : order) {
-    use(words.word(index), words.count(index));
-  }
+  state_->counts.join();
+  state_->counts.for_each_sorted(use);
 }
 
-TrainResult BpeTrainer::train(const base::ProgressFn& progress) const {
-  const TrainerOptions& options = state_->options;
+TrainResult BpeTrainer::train(const base::ProgressFn& progress) const& {
+  return state_->train(progress, true);
+}
+
+TrainResult BpeTrainer::train(const base::ProgressFn& progress) && {
+  return state_->train(progress, false);
+}
+
+TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, bool keep_words) {
   const uint32_t special_count = static_cast<uint32_t>(options.specials.size());
   const bool specials_first = options.special_place == SpecialPlace::kFirst;
   const uint32_t first_byte_id = specials_first ? special_count : 0;
@@ -314,8 +332,21 @@ TrainResult BpeTrainer::train(const base::ProgressFn& progress) const {
   request.token_limit = options.vocab_size - special_count;
   request.min_frequency = std::max<uint64_t>(options.min_frequency, 1);
   request.max_token_length = options.max_token_length;
-  const WordCounts& words = state_->words();
-  LearnedMerges learned = learn_merges(words, request, progress);
+  counts.join();
+  counts.free_memory();
+  request.memory_limit = options.memory_limit;
+  TrainReport report;
+  report.documents = documents;
+  report.bytes = bytes;
+  report.pre_tokens = counts.total();
+  report.distinct_pre_tokens = counts.size();
+  LearnedMerges learned =
+      learn_merges([&](const WordVisitor& visit) { counts.for_each(visit); }, request, progress,
+                   [&] {
+                     if (!keep_words) {
+                       counts.clear();
+                     }
+                   });
 
   TokenizerParts parts;
   parts.where = "trainer";
@@ -325,18 +356,13 @@ TrainResult BpeTrainer::train(const base::ProgressFn& progress) const {
   }
   parts.vocabulary = Vocabulary(entries);
   parts.merges = std::move(learned.merges);
-  parts.pre_tokenizer = state_->pre_tokenizer;
-  parts.added_tokens = state_->specials;
+  parts.pre_tokenizer = pre_tokenizer;
+  parts.added_tokens = specials;
   if (!specials_first) {
     for (AddedToken& token : parts.added_tokens) {
       token.id += static_cast<uint32_t>(learned.tokens.size());
     }
   }
-  TrainReport report;
-  report.documents = state_->documents;
-  report.bytes = state_->bytes;
-  report.pre_tokens = words.total();
-  report.distinct_pre_tokens = words.size();
   report.merges = parts.merges.size();
   report.reused_ids = parts.merges.size() - (learned.tokens.size() - 256);
   report.first_merge_count = learned.first_count;

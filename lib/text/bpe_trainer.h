@@ -7,7 +7,8 @@
 //   - the highest count wins, ties go to the smallest (left id, right id);
 //   - ids: special tokens first, then the 256 bytes, then the merges (or the special tokens last).
 // The corpus is never stored: a document is split and its pre-tokens are counted, so memory grows
-// with the number of distinct pre-tokens (of each thread, where several count). The result does not
+// with the number of distinct pre-tokens (of each thread, where several count) or, with a limit,
+// disk space does; learning needs all distinct pre-tokens in memory. The result does not
 // depend on the order of documents nor on the number of threads.
 #ifndef NETCL_TEXT_BPE_TRAINER_H_
 #define NETCL_TEXT_BPE_TRAINER_H_
@@ -54,6 +55,11 @@ struct TrainerOptions {
   // Each document (and each part between special tokens) that does not begin with a space is read
   // as if it did; the tokenizer then encodes in the same way. Patterns gpt2 and none only.
   bool add_prefix_space = false;
+  // Bytes of memory that training takes at most, with those of the process around it; 0 = no limit.
+  // Counts that would take more go to files without names in temp_dir. Not limited: what a regex
+  // splitter notes of one text (16 bytes a piece).
+  uint64_t memory_limit = 0;
+  std::string temp_dir;  // an existing directory; with memory_limit only
 };
 
 enum class StopReason { kVocabSize, kNoPairs, kMinFrequency };
@@ -82,6 +88,8 @@ struct TrainerDocument {
   std::string_view where = "text";
   // false: goes on where an earlier one was cut (may_cut_texts()) and is no further document.
   bool begins = true;
+  // The text lies in a FileBytes that is_mapped(): its pages are given back as they are counted.
+  bool is_mapped = false;
 };
 
 // Smallest vocab_size for a number of special tokens: 256 + special_count.
@@ -111,7 +119,8 @@ class BpeTrainer {
   // named pattern and no prefix space a text of 128 KiB and more is cut about every 64 KiB where
   // that changes no piece (document_cut.h): after a line feed, between a character that is no white
   // space and a letter. Texts with no such place, or special tokens with a line feed before their
-  // last byte, keep a text on one thread.
+  // last byte, keep a text on one thread. With a memory limit, throws UsageError naming the limit
+  // that would do when the threads or one pre-token need more, IoError when the disk is full.
   void add_documents(std::span<const TrainerDocument> documents, base::ThreadPool& pool);
 
   // Whether a long text may be given in parts: cut by find_safe_cut() (document_cut.h) it has the
@@ -134,12 +143,15 @@ class BpeTrainer {
   // Calls `use` with every distinct pre-token and its occurrences, ascending by bytes.
   void for_each_pre_token(const std::function<void(std::string_view, uint64_t)>& use) const;
 
-  // Learns the merges. Throws UsageError when the counts of all threads together are too large.
+  // Learns the merges. Throws UsageError when the counts of all threads together are too large, or
+  // learning needs more memory than the limit, naming one that would do.
   // Progress: phase "merge", unit "merges". The counts stay, so train() may be
   // called after more documents; the result does not depend on earlier calls.
   // Time: about the sum over merges of the occurrences of the merged pair, plus a heap step per
-  // changed pair. Memory: some 12 bytes per byte of the distinct pre-tokens.
-  TrainResult train(const base::ProgressFn& progress = {}) const;
+  // changed pair. Memory: merge_learner.h.
+  TrainResult train(const base::ProgressFn& progress = {}) const&;
+  // The same, without the memory of the counts: the trainer may then only be destroyed.
+  TrainResult train(const base::ProgressFn& progress = {}) &&;
 
  private:
   struct State;

@@ -2,36 +2,33 @@
 #include "text/merge_learner.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <queue>
-#include <string_view>
-#include <unordered_map>
 
 #include "base/error.h"
-#include "text/pair_map.h"
+#include "text/joined_tokens.h"
+#include "text/symbol_text.h"
 
 namespace netcl::text {
 
 namespace {
 
-constexpr uint32_t kSeparator = UINT32_MAX;      // between words
-constexpr uint32_t kSwallowed = UINT32_MAX - 1;  // first slot of a token that was merged leftwards
 constexpr uint64_t kProgressStep = 64;
-
-struct Pair {
-  uint32_t left = 0;
-  uint32_t right = 0;
-  uint64_t count = 0;
-  std::vector<uint32_t> positions;  // of the left token's first slot; may hold stale ones
-  bool grew = false;                // by the merge under way
-};
+// The first threshold is the weight of all pairs by this and the merges wanted: mostly 2 to 7 times
+// less than the last merge's count, since counting anew costs more than pairs too many. Where text
+// is not split, the last merge has a larger part of the weight.
+constexpr uint64_t kThresholdPart = 160;
+constexpr uint64_t kUnsplitThresholdPart = 60;
+constexpr uint64_t kThresholdStep = 4;
+// Bytes of the mean word from which on text counts as not split.
+constexpr uint64_t kLongWord = 256;
 
 // Heap order: the highest count first, then the smallest (left, right).
 struct Candidate {
   uint64_t count = 0;
   uint32_t left = 0;
   uint32_t right = 0;
-  uint32_t pair = 0;
+  uint32_t record = 0;
 };
 struct ComesLater {
   bool operator()(const Candidate& a, const Candidate& b) const {
@@ -41,249 +38,239 @@ struct ComesLater {
     return a.left != b.left ? a.left > b.left : a.right > b.right;
   }
 };
+using Heap = std::priority_queue<Candidate, std::vector<Candidate>, ComesLater>;
 
+JoinedTokens first_tokens(const LearnRequest& request) {
+  NETCL_CHECK(request.alphabet.empty() || request.alphabet.size() == 256);
+  JoinedTokens tokens;
+  for (size_t place = 0; place < request.bytes_in_order.size(); ++place) {
+    tokens.add(request.alphabet.empty()
+                   ? std::string(1, static_cast<char>(request.bytes_in_order[place]))
+                   : request.alphabet[place]);
+  }
+  return tokens;
+}
+
+std::array<uint32_t, 256> symbols_of_bytes(const LearnRequest& request) {
+  std::array<uint32_t, 256> symbols{};
+  for (uint32_t place = 0; place < symbols.size(); ++place) {
+    symbols[request.bytes_in_order[place]] = place;
+  }
+  return symbols;
+}
+
+// A symbol is the index of its token.
+template <typename Symbol>
 class Learner {
  public:
-  Learner(const WordCounts& words, const LearnRequest& request)
-      : request_(request), first_id_(request.first_byte_id) {
-    for (const uint8_t byte : request.bytes_in_order) {
-      add_token(std::string(1, static_cast<char>(byte)));
+  Learner(const WordLayout& layout, const WordWalk& words, const LearnRequest& request,
+          uint32_t symbol_limit)
+      : request_(request),
+        pair_weight_(layout.pair_weight()),
+        one_byte_count_(layout.one_byte_count()),
+        tokens_(first_tokens(request)),
+        text_(layout, words, symbols_of_bytes(request), symbol_limit),
+        merger_(text_, symbol_limit, merger_limits(request)) {
+    for (uint32_t symbol = 0; symbol < tokens_.size(); ++symbol) {
+      merger_.add_symbol(tokens_.byte_length(symbol));
     }
-    lay_out(words);
-    count_pairs();
+    const bool is_split = layout.byte_count() <= kLongWord * layout.word_count();
+    const LearnTuning::Scan scan = request.tuning.scan;
+    scans_ =
+        scan == LearnTuning::Scan::kFirst || (scan == LearnTuning::Scan::kWhenLong && !is_split);
+    const uint64_t merges = std::max<uint64_t>(request.token_limit - tokens_.size(), 1);
+    const uint64_t part = is_split ? kThresholdPart : kUnsplitThresholdPart;
+    threshold_ = request.tuning.first_threshold != 0 ? request.tuning.first_threshold
+                                                     : pair_weight_ / part / merges;
+    threshold_ = std::max(threshold_, request.min_frequency);
+    count_all();
   }
 
   LearnedMerges run(const base::ProgressFn& progress);
 
  private:
-  // Words with the same count lie together: slots [begin, next begin) weigh `count`.
-  struct Segment {
-    uint32_t begin = 0;
-    uint64_t count = 0;
-  };
-
-  uint32_t add_token(std::string bytes) {
-    const auto [place, is_new] =
-        id_of_.emplace(std::move(bytes), first_id_ + static_cast<uint32_t>(lengths_.size()));
-    if (is_new) {
-      lengths_.push_back(static_cast<uint32_t>(place->first.size()));
-      bytes_of_.push_back(&place->first);
-    }
-    return place->second;
-  }
-  uint32_t length(uint32_t id) const { return lengths_[id - first_id_]; }
-  const std::string& bytes(uint32_t id) const { return *bytes_of_[id - first_id_]; }
-
-  // Weight of a position; ascending positions cost one comparison each.
-  uint64_t weight(uint32_t position) {
-    if (position < segments_[segment_].begin || position >= segments_[segment_ + 1].begin) {
-      const auto after =
-          std::upper_bound(segments_.begin(), segments_.end(), position,
-                           [](uint32_t at, const Segment& segment) { return at < segment.begin; });
-      segment_ = static_cast<size_t>(after - segments_.begin()) - 1;
-    }
-    return segments_[segment_].count;
+  static PairStoreLimits merger_limits(const LearnRequest& request) {
+    PairStoreLimits limits = request.tuning.limits;
+    limits.max_token_length = request.max_token_length;
+    return limits;
   }
 
-  Pair& pair_of(uint32_t left, uint32_t right) {
-    uint32_t& index = index_.at(left, right);
-    if (index == PairMap::kNone) {
-      index = static_cast<uint32_t>(pairs_.size());
-      pairs_.push_back({left, right, 0, {}, false});
-    }
-    return pairs_[index];
+  void count_all();
+  Candidate candidate(uint32_t record) const {
+    const PairRecord& pair = merger_.records()[record];
+    return {pair.count, pair.left, pair.right, record};
   }
-
-  void lay_out(const WordCounts& words);
-  void count_pairs();
-  void push(uint32_t pair);
-  void gain(uint32_t left, uint32_t right, uint32_t position, uint64_t count);
-  void lose(uint32_t left, uint32_t right, uint64_t count);
-  void merge(uint32_t pair, uint32_t merged);
-  uint64_t count_tokens();
+  std::optional<Candidate> find_best();
+  bool lower_threshold();
+  void merge(const Candidate& best, LearnedMerges& learned);
 
   const LearnRequest& request_;
-  const uint32_t first_id_;
-  std::unordered_map<std::string, uint32_t> id_of_;
-  std::vector<const std::string*> bytes_of_;  // keys of id_of_, which do not move
-  std::vector<uint32_t> lengths_;
-  std::vector<uint32_t> slots_;
-  std::vector<Segment> segments_;  // ends with one that begins past the last slot
-  size_t segment_ = 0;
-  uint64_t one_byte_count_ = 0;
-  PairMap index_;
-  std::vector<Pair> pairs_;
-  std::vector<uint32_t> grown_;  // pairs whose count rose in the merge under way
-  std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> heap_;
+  const uint64_t pair_weight_;
+  const uint64_t one_byte_count_;
+  JoinedTokens tokens_;
+  SymbolText<Symbol> text_;
+  PairMerger<Symbol> merger_;
+  bool scans_ = false;
+  uint64_t threshold_ = 1;
+  uint64_t highest_below_ = 0;  // count of a pair below the threshold, when pairs were counted
+  Heap heap_;
+  std::vector<uint32_t> created_;
 };
 
-void Learner::lay_out(const WordCounts& words) {
-  std::vector<uint32_t> order;
-  uint64_t slot_count = 1;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words.word(i).size() > 1) {
-      order.push_back(static_cast<uint32_t>(i));
-      slot_count += words.word(i).size() + 1;
-    } else {
-      one_byte_count_ += words.count(i);
-    }
+template <typename Symbol>
+void Learner<Symbol>::count_all() {
+  highest_below_ = merger_.count_all(threshold_, !scans_);
+  std::vector<Candidate> candidates;
+  candidates.reserve(merger_.records().size());
+  for (uint32_t record = 0; record < merger_.records().index_limit(); ++record) {
+    candidates.push_back(candidate(record));
   }
-  if (slot_count >= kSwallowed) {
-    throw base::UsageError("the distinct pre-tokens of the corpus have more than 2^32 - 2 bytes");
-  }
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return words.count(a) != words.count(b) ? words.count(a) > words.count(b) : a < b;
-  });
-  std::array<uint32_t, 256> ids{};
-  for (uint32_t place = 0; place < ids.size(); ++place) {
-    ids[request_.bytes_in_order[place]] = first_id_ + place;
-  }
-  slots_.reserve(slot_count);
-  slots_.push_back(kSeparator);
-  for (const uint32_t word : order) {
-    if (segments_.empty() || segments_.back().count != words.count(word)) {
-      segments_.push_back({static_cast<uint32_t>(slots_.size()), words.count(word)});
-    }
-    for (const char byte : words.word(word)) {
-      slots_.push_back(ids[static_cast<uint8_t>(byte)]);
-    }
-    slots_.push_back(kSeparator);
-  }
-  segments_.push_back({static_cast<uint32_t>(slots_.size()), 0});
+  heap_ = Heap(ComesLater(), std::move(candidates));
 }
 
-void Learner::count_pairs() {
-  for (uint32_t at = 1; at + 1 < slots_.size(); ++at) {
-    if (slots_[at] != kSeparator && slots_[at + 1] != kSeparator) {
-      Pair& pair = pair_of(slots_[at], slots_[at + 1]);
-      pair.count += weight(at);
-      pair.positions.push_back(at);
+// The pair to merge, taken off the heap; none when no pair reaches the threshold.
+template <typename Symbol>
+std::optional<Candidate> Learner<Symbol>::find_best() {
+  while (!heap_.empty()) {
+    const Candidate top = heap_.top();
+    heap_.pop();
+    const Candidate now = candidate(top.record);
+    if (now.count == 0 || now.left != top.left || now.right != top.right) {
+      continue;  // it fell below the threshold
     }
-  }
-  for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
-    push(pair);
-  }
-}
-
-void Learner::push(uint32_t pair) {
-  const Pair& p = pairs_[pair];
-  const uint64_t joined = uint64_t{length(p.left)} + length(p.right);
-  if (p.count >= request_.min_frequency &&
-      (request_.max_token_length == 0 || joined <= request_.max_token_length)) {
-    heap_.push({p.count, p.left, p.right, pair});
-  }
-}
-
-void Learner::gain(uint32_t left, uint32_t right, uint32_t position, uint64_t count) {
-  Pair& pair = pair_of(left, right);
-  pair.count += count;
-  pair.positions.push_back(position);
-  if (!pair.grew) {
-    pair.grew = true;
-    grown_.push_back(static_cast<uint32_t>(&pair - pairs_.data()));
-  }
-}
-
-void Learner::lose(uint32_t left, uint32_t right, uint64_t count) {
-  const uint32_t index = index_.find(left, right);
-  NETCL_CHECK(index != PairMap::kNone && pairs_[index].count >= count);
-  pairs_[index].count -= count;
-}
-
-// Replaces every occurrence of the pair, left to right.
-void Learner::merge(uint32_t pair, uint32_t merged) {
-  const uint32_t left = pairs_[pair].left;
-  const uint32_t right = pairs_[pair].right;
-  std::vector<uint32_t> positions = std::move(pairs_[pair].positions);
-  pairs_[pair].positions.clear();
-  if (!std::is_sorted(positions.begin(), positions.end())) {  // an id that was reused
-    std::sort(positions.begin(), positions.end());
-  }
-  const uint32_t left_length = length(left);
-  const uint32_t merged_length = length(merged);
-  for (const uint32_t at : positions) {
-    if (slots_[at] != left || slots_[at + left_length] != right) {
-      continue;
+    if (now.count == top.count) {
+      return top;
     }
-    const uint64_t count = weight(at);
-    const uint32_t before = slots_[at - 1];
-    const uint32_t after = slots_[at + merged_length];
-    lose(left, right, count);
-    slots_[at + left_length] = kSwallowed;
-    slots_[at] = merged;
-    slots_[at + merged_length - 1] = merged;
-    if (before != kSeparator) {
-      lose(before, left, count);
-      gain(before, merged, at - length(before), count);
-    }
-    if (after != kSeparator) {
-      lose(right, after, count);
-      gain(merged, after, at, count);
-    }
+    heap_.push(now);
   }
-  for (const uint32_t grown : grown_) {
-    pairs_[grown].grew = false;
-    push(grown);
-  }
-  grown_.clear();
+  return std::nullopt;
 }
 
-// Words of one byte, which have no slots, and what the slots hold now.
-uint64_t Learner::count_tokens() {
-  uint64_t count = one_byte_count_;
-  for (uint32_t at = 1; at < slots_.size();) {
-    if (slots_[at] == kSeparator) {
-      ++at;
-    } else {
-      count += weight(at);
-      at += length(slots_[at]);
-    }
+// Any lower threshold is as exact; down to the highest count that was left out, a higher one would
+// find no more pairs at first.
+template <typename Symbol>
+bool Learner<Symbol>::lower_threshold() {
+  if (threshold_ <= request_.min_frequency) {
+    return false;
   }
-  return count;
+  threshold_ = std::min(threshold_ / kThresholdStep, highest_below_);
+  threshold_ = std::max(threshold_, request_.min_frequency);
+  count_all();
+  return true;
 }
 
-LearnedMerges Learner::run(const base::ProgressFn& progress) {
+template <typename Symbol>
+void Learner<Symbol>::merge(const Candidate& best, LearnedMerges& learned) {
+  const auto [merged, is_new] = tokens_.join(best.left, best.right);
+  const uint32_t first = request_.first_byte_id;
+  learned.merges.push_back({first + best.left, first + best.right, first + merged});
+  learned.first_count = learned.merges.size() == 1 ? best.count : learned.first_count;
+  learned.last_count = best.count;
+  if (request_.merged) {
+    request_.merged(learned.merges.back(), best.count);
+  }
+  if (!is_new) {  // counts of pairs with it may rise
+    text_.merge_and_compact(best.left, best.right, merged);
+    count_all();
+    return;
+  }
+  merger_.add_symbol(tokens_.byte_length(merged));
+  created_.clear();
+  merger_.merge(best.record, merged, created_);
+  for (const uint32_t record : created_) {
+    heap_.push(candidate(record));
+  }
+}
+
+template <typename Symbol>
+LearnedMerges Learner<Symbol>::run(const base::ProgressFn& progress) {
   LearnedMerges learned;
   learned.stopped = StopReason::kVocabSize;
-  const uint64_t wanted = request_.token_limit - lengths_.size();
-  while (lengths_.size() < request_.token_limit) {
-    while (!heap_.empty() && heap_.top().count != pairs_[heap_.top().pair].count) {
-      const uint32_t pair = heap_.top().pair;
-      heap_.pop();
-      push(pair);
-    }
-    if (heap_.empty()) {
-      const bool some_left = std::any_of(pairs_.begin(), pairs_.end(),
-                                         [](const Pair& pair) { return pair.count > 0; });
-      learned.stopped = some_left ? StopReason::kMinFrequency : StopReason::kNoPairs;
+  const uint64_t first_count = tokens_.size();
+  const uint64_t wanted = request_.token_limit - first_count;
+  while (tokens_.size() < request_.token_limit) {
+    const std::optional<Candidate> best = find_best();
+    if (!best) {
+      if (lower_threshold()) {
+        continue;
+      }
+      learned.stopped = StopReason::kNoPairs;
       break;
     }
-    const Candidate best = heap_.top();
-    heap_.pop();
-    const uint32_t merged = add_token(bytes(best.left) + bytes(best.right));
-    learned.merges.push_back({best.left, best.right, merged});
-    learned.first_count = learned.merges.size() == 1 ? best.count : learned.first_count;
-    learned.last_count = best.count;
-    merge(best.pair, merged);
+    if (scans_ && best->count < pair_weight_ / request_.tuning.scan_part) {
+      scans_ = false;
+      count_all();
+      continue;
+    }
+    merge(*best, learned);
     if (progress && learned.merges.size() % kProgressStep == 0) {
-      progress({"merge", "merges", lengths_.size() - (request_.token_limit - wanted), wanted});
+      progress({"merge", "merges", tokens_.size() - first_count, wanted});
     }
   }
   if (progress) {
-    progress({"merge", "merges", lengths_.size() - (request_.token_limit - wanted), wanted});
+    progress({"merge", "merges", tokens_.size() - first_count, wanted});
   }
-  learned.token_count = count_tokens();
-  for (const std::string* token : bytes_of_) {
-    learned.tokens.push_back(*token);
+  bool some_pair = false;
+  learned.token_count = one_byte_count_ + text_.count_tokens(some_pair);
+  if (some_pair && learned.stopped == StopReason::kNoPairs) {
+    learned.stopped = StopReason::kMinFrequency;
   }
+  learned.tokens = tokens_.all_bytes();
   return learned;
+}
+
+template <typename Symbol>
+LearnedMerges learn(const WordLayout& layout, const WordWalk& words, const LearnRequest& request,
+                    uint32_t symbol_limit, const base::ProgressFn& progress,
+                    const std::function<void()>& laid_out) {
+  Learner<Symbol> learner(layout, words, request, symbol_limit);
+  if (laid_out) {
+    laid_out();
+  }
+  return learner.run(progress);
+}
+
+// An upper bound: symbols; positions in lists that are up to half garbage, somewhat more than a
+// unit each; records; and the program with the tokenizer that is made.
+uint64_t needed_memory(const WordLayout& layout, const LearnRequest& request, uint64_t symbol_bytes,
+                       uint64_t symbol_limit) {
+  constexpr uint64_t kProgram = uint64_t{32} << 20;
+  constexpr uint64_t kPairBytes = 128;
+  constexpr uint64_t kFirstPairs = 65536;
+  constexpr uint64_t kSymbolBytes = 400;  // with the token's entries in all tables
+  return kProgram + layout.slot_count() * symbol_bytes + layout.slot_count() * 9 / 2 +
+         2 * request.tuning.limits.least_garbage + kPairBytes * (kFirstPairs + 2 * symbol_limit) +
+         kSymbolBytes * symbol_limit;
+}
+
+void check_memory(const WordLayout& layout, const LearnRequest& request, uint64_t symbol_bytes,
+                  uint64_t symbol_limit) {
+  const uint64_t needed = needed_memory(layout, request, symbol_bytes, symbol_limit);
+  if (request.memory_limit != 0 && needed > request.memory_limit) {
+    throw base::UsageError("memory limit: learning from " + std::to_string(layout.word_count()) +
+                           " distinct pre-tokens of " + std::to_string(layout.byte_count()) +
+                           " bytes needs " + std::to_string(needed) +
+                           " bytes of memory; a limit of that size would do");
+  }
 }
 
 }  // namespace
 
-LearnedMerges learn_merges(const WordCounts& words, const LearnRequest& request,
-                           const base::ProgressFn& progress) {
-  return Learner(words, request).run(progress);
+LearnedMerges learn_merges(const WordWalk& words, const LearnRequest& request,
+                           const base::ProgressFn& progress,
+                           const std::function<void()>& laid_out) {
+  const WordLayout layout(words);
+  // Every merge makes the text a token shorter at least.
+  const uint64_t symbol_limit = std::min(request.token_limit, 256 + layout.byte_count());
+  const bool narrow =
+      symbol_limit <= SymbolText<uint16_t>::kMostSymbols && !request.tuning.wide_symbols;
+  check_memory(layout, request, narrow ? sizeof(uint16_t) : sizeof(uint32_t), symbol_limit);
+  if (narrow) {
+    return learn<uint16_t>(layout, words, request, static_cast<uint32_t>(symbol_limit), progress,
+                           laid_out);
+  }
+  return learn<uint32_t>(layout, words, request, static_cast<uint32_t>(symbol_limit), progress,
+                         laid_out);
 }
 
 }  // namespace netcl::text

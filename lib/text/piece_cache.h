@@ -23,32 +23,9 @@
 #include <string_view>
 
 #include "base/big_buffer.h"
-#include "text/byte_hash.h"
+#include "text/short_key.h"
 
 namespace netcl::text {
-
-// A piece of 1 to 15 bytes as two words.
-struct ShortKey {
-  uint64_t low = 0;
-  uint64_t high = 0;  // bytes 8 to 14, then the length
-
-  static constexpr size_t kLongest = 15;
-
-  // `room`: how many bytes from piece.data() on may be read, at least piece.size().
-  static ShortKey of(std::string_view piece, size_t room) {
-    if (room >= 16) {
-      return of_readable(piece.data(), piece.size());
-    }
-    char bytes[16] = {};
-    std::memcpy(bytes, piece.data(), piece.size());
-    return of_readable(bytes, piece.size());
-  }
-  // The first `size` bytes of 16 that may be read.
-  static ShortKey of_readable(const char* bytes, size_t size) {
-    const ShortWords words = ShortWords::of_readable(bytes, size);
-    return {words.low, words.high | uint64_t{size} << 56};
-  }
-};
 
 // Not thread-safe: one per thread.
 class PieceCache {
@@ -88,9 +65,7 @@ class PieceCache {
   };
 
   using KeyHash = uint64_t (*)(const ShortKey& key);
-  static uint64_t mixed_hash(const ShortKey& key) {
-    return mix(key.low ^ kHashFirst, key.high ^ kHashSecond);
-  }
+  static uint64_t mixed_hash(const ShortKey& key) { return key.hash(); }
 
   // At most about `max_bytes` of memory, half of it for short pieces and three quarters for long
   // ones at most; at least 1 MiB is used.

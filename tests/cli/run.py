@@ -13,7 +13,8 @@ A case is a folder <tool>/<case>/ beside this file:
   exit       exit status; absent: 0
   needs      what the case cannot do without, one a line, else it is skipped:
              "shared" (the project's shared test data, at $NETCL_SHARED_DIR), "vocab FILE" (unpacked
-             to $VOCABS/FILE), "command NAME", "not-root", "no-sanitizer" (limits of memory or stack)
+             to $VOCABS/FILE), "command NAME", "not-root", "tmpfs" (small file systems can be mounted),
+             "no-sanitizer" (limits of memory or stack)
 In its environment: CASE_DIR, SUPPORT (scripts for cases), VOCABS. A case also fails when it leaves
 a temporary file (*.tmp.*) behind or takes longer than two minutes.
 
@@ -65,6 +66,11 @@ def sanitized(tool: pathlib.Path) -> bool:
     return re.search(r"lib(a|t|ub)san", libraries) is not None
 
 
+def may_mount() -> bool:
+    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", tempfile.gettempdir()]
+    return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def missing(case: pathlib.Path, tools: pathlib.Path, vocabularies: Vocabularies) -> str | None:
     """What the case needs and this machine lacks."""
     for line in read(case / "needs").decode().split("\n"):
@@ -76,6 +82,7 @@ def missing(case: pathlib.Path, tools: pathlib.Path, vocabularies: Vocabularies)
             "vocab": lambda: vocabularies.find(words[1]),
             "command": lambda: shutil.which(words[1]) is not None,
             "not-root": lambda: os.geteuid() != 0,
+            "tmpfs": may_mount,
             "no-sanitizer": lambda: not sanitized(tools / case.parent.name),
         }.get(words[0])
         if have is None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting on several threads against counting on one, which never cuts a text.
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
@@ -10,11 +11,13 @@
 #include "base/rng.h"
 #include "base/thread_pool.h"
 #include "support/catch.h"
+#include "support/temp_dir.h"
 #include "text/bpe_trainer.h"
 #include "text/document_cut.h"
 #include "text/pre_splitter.h"
 #include "text/tokenizer_parts.h"
 #include "text/word_counts.h"
+#include "text/word_runs.h"
 
 using netcl::base::Rng;
 using netcl::base::ThreadPool;
@@ -26,6 +29,7 @@ using netcl::text::TrainerDocument;
 using netcl::text::TrainerOptions;
 using netcl::text::TrainResult;
 using netcl::text::WordCounts;
+using netcl::text::WordRuns;
 
 namespace {
 
@@ -209,18 +213,15 @@ TEST_CASE("word counts: two tables join to one") {
   left.add_all(right);
   CHECK(left.total() == all.total());
   REQUIRE(left.size() == all.size());
-  WordCounts again;
-  for (size_t i = 0; i < left.size(); ++i) {
-    again.add(left.word(i), 1);
-    REQUIRE(again.size() == i + 1);
-  }
-  std::map<std::string, uint64_t> expected;
-  for (size_t i = 0; i < all.size(); ++i) {
-    expected[std::string(all.word(i))] = all.count(i);
-  }
-  for (size_t i = 0; i < left.size(); ++i) {
-    REQUIRE(expected.at(std::string(left.word(i))) == left.count(i));
-  }
+  const auto contents = [](const WordCounts& words) {
+    std::map<std::string, uint64_t> counts;
+    words.for_each([&](std::string_view word, uint64_t count) {
+      REQUIRE(counts.emplace(word, count).second);
+    });
+    return counts;
+  };
+  CHECK(contents(all).size() == all.size());
+  CHECK(contents(left) == contents(all));
   WordCounts most;
   most.add("a", static_cast<uint64_t>(INT64_MAX) - 1);
   WordCounts two;
@@ -280,6 +281,94 @@ TEST_CASE("bpe trainer: a long text that threads share is counted as one text") 
   options.add_prefix_space = false;
   options.pattern_regex = "[a-z]+\\n[a-z]+";
   check_threads({texts[0]}, options);
+}
+
+TEST_CASE("bpe trainer: a memory limit changes nothing but where the counts are") {
+  Rng rng(23);
+  std::string text;
+  while (text.size() < 4000000) {
+    for (uint64_t k = 0; k < 1 + rng.below(20); ++k) {
+      text += static_cast<char>('a' + rng.below(rng.below(3) == 0 ? 26 : 3));
+    }
+    text += rng.below(9) == 0 ? ".\n" : " ";
+  }
+  const netcl::tests::TempDir place;
+  TrainerOptions options;
+  options.vocab_size = 700;
+  options.pattern = "gpt2";
+  const Outcome expected = train_serial({text}, options);
+  options.temp_dir = place.path().string();
+  for (const size_t thread_count : {1, 2, 3}) {
+    CAPTURE(thread_count);
+    options.memory_limit = (32 + 4 * thread_count) << 20;
+    // So little counts, but does not learn.
+    CHECK_THROWS_WITH(train_parallel({text}, options, thread_count),
+                      Catch::Contains("a limit of that size would do"));
+    options.memory_limit = uint64_t{62} << 20;
+    CHECK(train_parallel({text}, options, thread_count) == expected);
+    CHECK(std::filesystem::is_empty(place.path()));
+  }
+  ThreadPool pool(9);
+  BpeTrainer trainer(options);
+  CHECK_THROWS_WITH(trainer.add_documents({}, pool), Catch::Contains("the least is 71303168"));
+  options.memory_limit = 1;
+  CHECK_THROWS_AS(BpeTrainer(options), UsageError);
+}
+
+TEST_CASE("bpe trainer: one pre-token that is larger than the memory limit is refused") {
+  const netcl::tests::TempDir place;
+  TrainerOptions options;
+  options.pattern = "none";
+  options.memory_limit = uint64_t{40} << 20;
+  options.temp_dir = place.path().string();
+  BpeTrainer trainer(options);
+  CHECK_THROWS_WITH(trainer.add_document(std::string(size_t{20} << 20, 'a')),
+                    Catch::Contains("would do"));
+  options.temp_dir = place.file("missing");
+  BpeTrainer nowhere(options);
+  CHECK_THROWS_AS(nowhere.add_document(std::string(size_t{9} << 20, 'a')), UsageError);
+}
+
+TEST_CASE("word runs: merged runs hold the sums in order") {
+  Rng rng(37);
+  const netcl::tests::TempDir place;
+  for (const size_t most_runs : {2, 3, 64}) {
+    WordRuns runs(place.path().string(), most_runs);
+    WordCounts words;
+    std::map<std::string, uint64_t> expected;
+    for (int i = 0; i < 30000; ++i) {
+      std::string word;
+      for (uint64_t k = 0; k < 1 + rng.below(i % 50 == 0 ? 300 : 4); ++k) {
+        word += static_cast<char>(rng.below(i % 3 == 0 ? 256 : 3));
+      }
+      if (i == 20000) {
+        word.assign(200000, 'z');
+      }
+      const uint64_t count = 1 + rng.below(9);
+      words.add(word, count);
+      expected[word] += count;
+      if (rng.below(2000) == 0) {
+        runs.add_run(words);
+        CHECK(words.size() == 0);
+      }
+    }
+    runs.add_run(words);
+    runs.merge();
+    CHECK(runs.word_count() == expected.size());
+    auto wanted = expected.begin();
+    runs.for_each([&](std::string_view word, uint64_t count) {
+      REQUIRE(wanted != expected.end());
+      REQUIRE(word == wanted->first);
+      REQUIRE(count == wanted->second);
+      ++wanted;
+    });
+    CHECK(wanted == expected.end());
+    CHECK(std::filesystem::is_empty(place.path()));
+  }
+  WordCounts one;
+  one.add("a", 1);
+  WordRuns nowhere(place.file("missing"));
+  CHECK_THROWS_AS(nowhere.add_run(one), netcl::base::IoError);
 }
 
 TEST_CASE("bpe trainer: no cut lies inside the text of a special token") {

@@ -207,7 +207,8 @@ void DocumentReader::read_whole(const std::string& path,
     refuse_compressed(file.view(), path, " or --raw");
   }
   read_bytes_ += file.view().size();
-  const Document document{file.view(), base::display_path(path), 0, ""};
+  Document document{file.view(), base::display_path(path), 0, ""};
+  document.is_mapped = file.is_mapped();
   use({{&document, 1}, read_bytes_, false});
 }
 

@@ -41,6 +41,7 @@ struct Document {
   std::string id_json;        // JSON text of the line's "id"; empty when it has none
   bool begins = true;         // false: goes on where the document before it stopped
   bool ends = true;           // false: the next document goes on with it
+  bool is_mapped = false;     // it lies in a file's mapping (base::drop_mapped_pages)
 };
 
 // Documents that are there now, in order; `read_bytes` counts the bytes of all input so far, and
@@ -62,8 +63,8 @@ class DocumentReader {
   explicit DocumentReader(DocumentOptions options);
 
   // Hands on whole files of more than kPartBytes in parts, which begins and ends tell; they are cut
-  // where `find_cut` allows (BpeTokenizer::find_cut, find_safe_cut), so that a pipe without end takes
-  // bounded memory.
+  // where `find_cut` allows (BpeTokenizer::find_cut, find_safe_cut), so that a pipe without end
+  // takes bounded memory.
   using FindCut = std::function<size_t(std::string_view text, size_t from)>;
   void cut_long_files(FindCut find_cut) { find_cut_ = std::move(find_cut); }
   // The same for what cannot be mapped into memory alone: standard input and pipes.

@@ -35,8 +35,10 @@ class CorpusCounter {
       std::vector<text::TrainerDocument> documents;
       documents.reserve(batch.documents.size());
       for (const cli::Document& document : batch.documents) {
-        documents.push_back(
-            {.text = document.text, .where = document.where, .begins = document.begins});
+        documents.push_back({.text = document.text,
+                             .where = document.where,
+                             .begins = document.begins,
+                             .is_mapped = document.is_mapped});
       }
       trainer_.add_documents(documents, pool_);
     }
@@ -88,8 +90,10 @@ class CorpusCounter {
     bool begins = document.begins;
     while (!rest.empty()) {
       const size_t end = rest.size() <= kSlice ? rest.size() : text::find_safe_cut(rest, kSlice);
-      const text::TrainerDocument slice{
-          .text = rest.substr(0, end), .where = document.where, .begins = begins};
+      const text::TrainerDocument slice{.text = rest.substr(0, end),
+                                        .where = document.where,
+                                        .begins = begins,
+                                        .is_mapped = document.is_mapped};
       trainer_.add_documents({&slice, 1}, pool_);
       begins = false;
       rest.remove_prefix(end);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/train_options.h"
 
+#include <filesystem>
+#include <string>
+#include <system_error>
+
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
@@ -100,6 +104,28 @@ void declare_merge_options(cli::ToolApp& app, TrainOptions& options) {
       "Order of the 256 byte tokens: printable form (default) or value"));
 }
 
+void declare_memory_options(cli::ToolApp& app, TrainOptions& options) {
+  CLI::Option* limit =
+      app.add_size("--memory-limit", options.trainer.memory_limit, 1, uint64_t{1} << 62,
+                   "Most memory of the run; counts that would take more go to "
+                   "files in --temp-dir; default: no limit");
+  limit->group("Training");
+  app.add_text("--temp-dir", options.trainer.temp_dir, "DIR",
+               "Where these files are made; default: the system's place for temporary files")
+      ->group("Training")
+      ->needs(limit);
+}
+
+std::string temporary_place() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::temp_directory_path(error);
+  if (error) {
+    throw base::IoError(path.string() + ": no directory for temporary files: " + error.message() +
+                        "; --temp-dir names one");
+  }
+  return path.string();
+}
+
 // Options that say how text is read, with --from-counts.
 void refuse_text_options(const cli::DocumentOptions& documents) {
   const char* name = documents.lines                 ? "--lines"
@@ -129,6 +155,7 @@ void declare_options(cli::ToolApp& app, TrainOptions& options) {
   declare_output_options(app, options);
   declare_counting_options(app, options);
   declare_merge_options(app, options);
+  declare_memory_options(app, options);
   app.footer(kFooter);
 }
 
@@ -136,12 +163,15 @@ bool wants_tokenizer(const TrainOptions& options) {
   return !options.output.empty() || options.counts_out.empty();
 }
 
-void check_options(const TrainOptions& options) {
+void check_options(TrainOptions& options) {
   if (!options.from_counts.empty()) {
     refuse_text_options(options.documents);
   }
   const std::string tokenizer =
       options.output.empty() && options.counts_out.empty() ? "-" : options.output;
+  if (options.trainer.memory_limit != 0 && options.trainer.temp_dir.empty()) {
+    options.trainer.temp_dir = temporary_place();
+  }
   cli::refuse_same_outputs({tokenizer, options.counts_out, options.report_path});
   cli::check_output_name(options.report_path, "--report writes JSON", {".json", ".txt"});
   cli::check_output_name(options.counts_out, "--counts-out writes words and counts",

@@ -40,7 +40,7 @@ bool wants_tokenizer(const TrainOptions& options);
 
 // Throws UsageError for options that exclude each other, for one file as two results, and for a
 // result whose name promises another format. Warns of options without effect.
-void check_options(const TrainOptions& options);
+void check_options(TrainOptions& options);
 
 // With --from-counts: all files that hold counts, the operands among them.
 std::vector<std::string> counts_files(const TrainOptions& options);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/corpus_counts.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace netcl::text {
+
+using base::UsageError;
+
+namespace {
+
+// Memory that a limit leaves to all but counts: the program, the parts of texts under way.
+constexpr uint64_t kOtherMemory = uint64_t{32} << 20;
+// Least memory for a table.
+constexpr uint64_t kLeastTable = uint64_t{4} << 20;
+// Tables that the merge phase has room for beside it.
+constexpr uint64_t kFewBytes = uint64_t{2} << 20;
+
+}  // namespace
+
+CorpusCounts::CorpusCounts(uint64_t memory_limit, const std::string& temp_dir)
+    : memory_limit_(memory_limit) {
+  if (memory_limit_ != 0) {
+    runs_ = std::make_unique<WordRuns>(temp_dir);
+  }
+  use_threads(1);
+}
+
+void CorpusCounts::use_threads(size_t count) {
+  if (count <= tables_.size()) {
+    return;
+  }
+  if (memory_limit_ != 0) {
+    const uint64_t least = kOtherMemory + count * kLeastTable;
+    if (memory_limit_ < least) {
+      throw UsageError("memory limit of " + std::to_string(memory_limit_) +
+                       " bytes: too small to count with " + std::to_string(count) +
+                       (count == 1 ? " thread" : " threads") + "; the least is " +
+                       std::to_string(least));
+    }
+    table_bytes_ = (memory_limit_ - kOtherMemory) / count;
+  }
+  tables_.resize(count);
+}
+
+// Before `count` words of `bytes` bytes together are counted: a table that might grow too large
+// goes to disk.
+void CorpusCounts::make_room(WordCounts& words, size_t count, size_t bytes) {
+  if (table_bytes_ == 0 || words.memory_bytes(count, bytes) <= table_bytes_) {
+    return;
+  }
+  runs_->add_run(words);
+  const uint64_t needed = words.memory_bytes(count, bytes);
+  if (needed > table_bytes_) {
+    throw UsageError("memory limit of " + std::to_string(memory_limit_) +
+                     " bytes: too small for pre-tokens of " + std::to_string(bytes) + " bytes; " +
+                     std::to_string(kOtherMemory + needed * tables_.size()) + " would do");
+  }
+}
+
+void CorpusCounts::add(size_t thread, std::string_view word, uint64_t count) {
+  WordCounts& words = tables_[thread].words;
+  make_room(words, 1, word.size());
+  words.add(word, count);
+}
+
+void CorpusCounts::add_pieces(size_t thread, std::string_view text, size_t begin,
+                              std::span<const size_t> ends) {
+  if (ends.empty()) {
+    return;
+  }
+  WordCounts& words = tables_[thread].words;
+  make_room(words, ends.size(), ends.back() - begin);
+  words.add_pieces(text, begin, ends);
+}
+
+uint64_t CorpusCounts::total() const {
+  uint64_t total = 0;
+  for (const Table& table : tables_) {
+    total += table.words.total();
+  }
+  return total;
+}
+
+// While two tables are joined, the first one may double.
+void CorpusCounts::join() {
+  uint64_t bytes = kOtherMemory;
+  for (const Table& table : tables_) {
+    bytes += 2 * table.words.memory_bytes(0, 0);
+  }
+  if (is_on_disk() || (memory_limit_ != 0 && tables_.size() > 1 && bytes > memory_limit_)) {
+    move_to_disk();
+    return;
+  }
+  for (size_t i = tables_.size(); i > 1; --i) {
+    tables_[0].words.add_all(tables_[i - 1].words);
+    tables_[i - 1].words = WordCounts();
+  }
+}
+
+void CorpusCounts::move_to_disk() {
+  uint64_t bytes = 0;
+  for (Table& table : tables_) {
+    bytes = add_checked(bytes, table.words.total_bytes());
+    runs_->add_run(table.words);
+  }
+  runs_->merge();
+}
+
+void CorpusCounts::free_memory() {
+  if (memory_limit_ != 0 && !is_on_disk() && tables_[0].words.memory_bytes(0, 0) > kFewBytes) {
+    move_to_disk();
+  }
+}
+
+void CorpusCounts::clear() {
+  for (Table& table : tables_) {
+    table.words = WordCounts();
+  }
+  if (runs_ != nullptr) {
+    runs_->clear();
+  }
+}
+
+uint64_t CorpusCounts::size() const {
+  return is_on_disk() ? runs_->word_count() : tables_[0].words.size();
+}
+
+void CorpusCounts::for_each(const WordCounts::WordUse& use) const {
+  if (is_on_disk()) {
+    runs_->for_each(use);
+  } else {
+    tables_[0].words.for_each(use);
+  }
+}
+
+void CorpusCounts::for_each_sorted(const WordCounts::WordUse& use) const {
+  if (is_on_disk()) {
+    runs_->for_each(use);
+  } else {
+    tables_[0].words.for_each_sorted(use);
+  }
+}
+
+}  // namespace netcl::text
