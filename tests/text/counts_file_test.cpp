@@ -107,6 +107,7 @@ std::string hostile_text(Rng& rng, uint64_t symbol_count) {
 TEST_CASE("counts format: escapes are ASCII, come back, and sort as the bytes do") {
   Rng rng(3);
   std::vector<std::pair<std::string, std::string>> pairs;
+  pairs.reserve(20256);
   for (int first = 0; first < 256; ++first) {
     pairs.emplace_back(escaped(std::string(1, static_cast<char>(first))),
                        std::string(1, static_cast<char>(first)));
@@ -310,6 +311,7 @@ TEST_CASE("counts file: counts of parts add up to the tokenizer of the whole") {
   Rng rng(23);
   for (int round = 0; round < 40; ++round) {
     std::vector<std::string> documents;
+    documents.reserve(60);
     for (int i = 0; i < 60; ++i) {
       documents.push_back(hostile_text(rng, rng.below(60)));
     }
@@ -321,6 +323,7 @@ TEST_CASE("counts file: counts of parts add up to the tokenizer of the whole") {
     options.max_token_length = rng.below(2) == 0 ? 0 : 2 + rng.below(6);
     BpeTrainer whole(options);
     std::vector<BpeTrainer> parts;
+    parts.reserve(4);
     for (int i = 0; i < 4; ++i) {
       parts.emplace_back(options);
     }
