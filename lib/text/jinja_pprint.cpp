@@ -67,13 +67,12 @@ class Printer {
   void print(const Value& value, size_t indent, size_t allowance, int level) {
     const Text repr = to_repr(value, budget_);
     budget_.made(repr.size());
-    if (character_count(repr) + indent + allowance <= kLineWidth) {
-      out.append(repr);
-    } else if (value.is(Kind::kDict) && !value.as_dict().entries.empty()) {
+    const bool breaks = character_count(repr) + indent + allowance > kLineWidth;
+    if (breaks && value.is(Kind::kDict) && !value.as_dict().entries.empty()) {
       print_entries(value.as_dict(), indent, allowance, level);
-    } else if (is_laid_out(value)) {
+    } else if (breaks && is_laid_out(value)) {
       print_items(value, indent, allowance, level);
-    } else if (value.is_string() && !value.as_string().markup && !value.text().empty()) {
+    } else if (breaks && value.is_string() && !value.as_string().markup && !value.text().empty()) {
       print_string(value.text(), indent, allowance, level);
     } else {
       out.append(repr);

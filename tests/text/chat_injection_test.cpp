@@ -138,6 +138,7 @@ void add_tokens(const JinjaOutput& output, std::set<std::string>& tokens) {
 BpeTokenizer tokenizer_with(const std::set<std::string>& tokens) {
   netcl::text::TokenizerParts parts;
   std::vector<std::string> bytes;
+  bytes.reserve(256);
   for (int byte = 0; byte < 256; ++byte) {
     bytes.emplace_back(1, static_cast<char>(byte));
   }
