@@ -21,6 +21,8 @@
 #include "text/vocabulary.h"
 #include "train/corpus_count.h"
 #include "train/counts_input.h"
+#include "train/counts_output.h"
+#include "train/dump_file.h"
 #include "train/tokenizer_output.h"
 #include "train/train_options.h"
 
@@ -46,6 +48,7 @@ FileFormat format_of(const TrainOptions& options) {
 struct Input {
   std::optional<cli::DocumentReader> text;
   std::optional<train::CountsInput> counts;
+  std::optional<train::DumpInput> dump;
 };
 
 text::BpeTrainer make_trainer(TrainOptions& options, const Input& input) {
@@ -55,25 +58,29 @@ text::BpeTrainer make_trainer(TrainOptions& options, const Input& input) {
   try {
     return text::BpeTrainer(options.trainer);
   } catch (const base::UsageError& error) {
-    if (!input.counts) {
+    if (!input.counts && !input.dump) {
       throw;
     }
     // The options that it refuses were taken from the file.
-    throw base::FormatError(base::at_line(train::counts_files(options).front(), 1) + ": " +
-                            error.what());
+    throw base::FormatError(
+        base::at_line(input.dump ? input.dump->path() : train::counts_files(options).front(), 1) +
+        ": " + error.what());
   }
 }
 
-void write_counts(const text::BpeTrainer& trainer, const text::CountsHeader& header,
-                  base::OutputFile& out) {
-  text::CountsWriter writer([&](std::string_view bytes) { out.write(bytes); },
-                            text::make_header_line(text::kCountsMagic, text::kCountsVersion,
-                                                   text::counts_header_json(header)));
-  trainer.for_each_pre_token(
-      [&](std::string_view word, uint64_t count) { writer.add(word, count); });
-  const text::CountsTotals totals = trainer.totals();
-  writer.finish(totals.bytes, totals.documents);
-  out.commit();
+// Before the first merge: a new dump gets what is known so far, a resumed one goes on.
+void begin_dump(const std::string& path, const Input& input, const TrainOptions& options,
+                const text::BpeTrainer& trainer, std::optional<train::DumpOutput>& out) {
+  if (out) {
+    out->begin(trainer, options.trainer);
+    if (input.dump) {
+      for (const text::TrainedMerge& merge : input.dump->merges()) {
+        out->add(merge);
+      }
+    }
+  } else if (!path.empty()) {
+    out.emplace(*input.dump, options.dump_every);
+  }
 }
 
 void log_result(const text::CountsTotals& corpus, const text::TrainResult* result,
@@ -101,20 +108,30 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     input.counts.emplace(files);
     train::take_counts_header(input.counts->header(), base::display_path(files.front()), options);
   }
+  if (!options.resume_path.empty()) {
+    input.dump.emplace(options.resume_path);
+    train::take_dump_options(input.dump->options(), input.dump->path(), options);
+  }
   text::BpeTrainer trainer = make_trainer(options, input);
   // What cannot be read or written ends the run before any work.
-  if (!input.counts) {
+  if (!input.counts && !input.dump) {
     input.text.emplace(options.documents);
     cli::check_inputs(input.text->files(), options.documents.raw);
   }
   std::optional<train::TokenizerOutput> out;
   std::optional<base::OutputFile> counts_out;
   std::optional<base::OutputFile> report_out;
+  std::optional<train::DumpOutput> dump_out;
   if (train::wants_tokenizer(options)) {
     out.emplace(options.output, format_of(options));
   }
   if (!options.counts_out.empty()) {
     counts_out.emplace(options.counts_out);
+  }
+  const std::string dump =
+      out && options.dump_every > 0 ? train::dump_path(options) : std::string();
+  if (!dump.empty() && dump != options.resume_path) {
+    dump_out.emplace(dump, options.dump_every);
   }
   if (!options.report_path.empty()) {
     report_out.emplace(options.report_path);
@@ -126,6 +143,8 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   const auto count_start = std::chrono::steady_clock::now();
   if (input.counts) {
     input.counts->add_to(trainer, report);
+  } else if (input.dump) {
+    input.dump->add_to(trainer, report);
   } else {
     train::count_corpus(*input.text, trainer, common.thread_count, report);
   }
@@ -133,7 +152,11 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   if (counts_out) {
     // Whole in itself: it stays, whatever becomes of the merging.
     const auto write_start = std::chrono::steady_clock::now();
-    write_counts(trainer, text::counts_header_of(options.trainer), *counts_out);
+    train::write_counts(
+        trainer,
+        text::make_header_line(text::kCountsMagic, text::kCountsVersion,
+                               text::counts_header_json(text::counts_header_of(options.trainer))),
+        *counts_out);
     times.write_seconds += seconds_since(write_start);
   }
 
@@ -141,7 +164,19 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   std::optional<text::TrainResult> result;
   if (out) {
     const auto merge_start = std::chrono::steady_clock::now();
-    result.emplace(std::move(trainer).train(report));
+    text::MergeLog log;
+    if (input.dump) {
+      log.known = input.dump->merges();
+      log.known_where = input.dump->path();
+    }
+    begin_dump(dump, input, options, trainer, dump_out);
+    if (dump_out) {
+      log.learned = [&](const text::TrainedMerge& merge) { dump_out->add(merge); };
+    }
+    result.emplace(std::move(trainer).train(report, log));
+    if (dump_out) {
+      dump_out->finish();
+    }
     times.merge_seconds = seconds_since(merge_start);
   }
   progress.clear();
@@ -152,7 +187,7 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   }
   log_result(corpus, result ? &*result : nullptr, options);
   if (report_out) {
-    const bool from_counts = input.counts.has_value();
+    const bool from_counts = input.counts || input.dump;
     report_out->write(cli::train_report_json(
         {.options = options.trainer,
          .corpus = corpus,
@@ -162,7 +197,9 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
                   : options.documents.jsonl ? "jsonl"
                   : options.documents.lines ? "lines"
                                             : "files",
-         .file_count = from_counts ? input.counts->file_count() : input.text->input_count(),
+         .file_count = input.counts ? input.counts->file_count()
+                       : input.dump ? 1
+                                    : input.text->input_count(),
          .thread_count =
              common.thread_count == 0 ? base::default_thread_count() : common.thread_count}));
     report_out->flush();

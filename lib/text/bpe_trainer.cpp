@@ -166,7 +166,7 @@ struct BpeTrainer::State {
 
   void count_parts(const std::vector<DocumentPart>& parts, std::span<const TrainerDocument> texts,
                    base::ThreadPool& pool);
-  TrainResult train(const base::ProgressFn& progress, bool keep_words);
+  TrainResult train(const base::ProgressFn& progress, const MergeLog& log, bool keep_words);
 };
 
 // Parts are handed out in order, so the earliest one that fails has begun when any other fails.
@@ -309,15 +309,16 @@ void BpeTrainer::for_each_pre_token(
   state_->counts.for_each_sorted(use);
 }
 
-TrainResult BpeTrainer::train(const base::ProgressFn& progress) const& {
-  return state_->train(progress, true);
+TrainResult BpeTrainer::train(const base::ProgressFn& progress, const MergeLog& log) const& {
+  return state_->train(progress, log, true);
 }
 
-TrainResult BpeTrainer::train(const base::ProgressFn& progress) && {
-  return state_->train(progress, false);
+TrainResult BpeTrainer::train(const base::ProgressFn& progress, const MergeLog& log) && {
+  return state_->train(progress, log, false);
 }
 
-TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, bool keep_words) {
+TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, const MergeLog& log,
+                                     bool keep_words) {
   const uint32_t special_count = static_cast<uint32_t>(options.specials.size());
   const bool specials_first = options.special_place == SpecialPlace::kFirst;
   const uint32_t first_byte_id = specials_first ? special_count : 0;
@@ -332,6 +333,19 @@ TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, bool keep
   request.token_limit = options.vocab_size - special_count;
   request.min_frequency = std::max<uint64_t>(options.min_frequency, 1);
   request.max_token_length = options.max_token_length;
+  size_t merge_count = 0;
+  request.merged = [&](const Merge& merge, uint64_t count) {
+    const TrainedMerge made{merge.left - first_byte_id, merge.right - first_byte_id, count};
+    if (merge_count++ >= log.known.size()) {
+      if (log.learned) {
+        log.learned(made);
+      }
+    } else if (made != log.known[merge_count - 1]) {
+      throw base::FormatError(std::string(log.known_where) + ": merge " +
+                              std::to_string(merge_count) +
+                              " is not the one that its counts give; the file is damaged");
+    }
+  };
   counts.join();
   counts.free_memory();
   request.memory_limit = options.memory_limit;

@@ -82,6 +82,25 @@ struct TrainResult {
   TrainReport report;
 };
 
+// One merge of a run. Tokens are numbered without special tokens: 0 to 255 are the bytes in the
+// order of byte_order, 256 is what the first merge made.
+struct TrainedMerge {
+  uint32_t left = 0;
+  uint32_t right = 0;
+  uint64_t count = 0;  // occurrences of the pair
+  friend bool operator==(const TrainedMerge&, const TrainedMerge&) = default;
+};
+
+// For a run that keeps its merges for a later one, or goes on from those of an earlier one.
+struct MergeLog {
+  // The first merges, which are made anew and must be these; as many as the vocabulary has room
+  // for.
+  std::span<const TrainedMerge> known;
+  std::string_view known_where;  // names their file in errors
+  // Gets every merge behind the known ones as soon as it is chosen; may be empty.
+  std::function<void(const TrainedMerge&)> learned;
+};
+
 // A text to count; `where` names it in errors.
 struct TrainerDocument {
   std::string_view text;
@@ -149,9 +168,11 @@ class BpeTrainer {
   // called after more documents; the result does not depend on earlier calls.
   // Time: about the sum over merges of the occurrences of the merged pair, plus a heap step per
   // changed pair. Memory: merge_learner.h.
-  TrainResult train(const base::ProgressFn& progress = {}) const&;
+  // Throws FormatError for known merges of `log` that are not those of the counts, and what
+  // log.learned throws.
+  TrainResult train(const base::ProgressFn& progress = {}, const MergeLog& log = {}) const&;
   // The same, without the memory of the counts: the trainer may then only be destroyed.
-  TrainResult train(const base::ProgressFn& progress = {}) &&;
+  TrainResult train(const base::ProgressFn& progress = {}, const MergeLog& log = {}) &&;
 
  private:
   struct State;

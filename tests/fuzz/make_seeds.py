@@ -107,13 +107,18 @@ def tekken() -> bytes:
     return json.dumps({"config": config, "vocab": vocab, "special_tokens": specials}).encode()
 
 
-def counts(words: dict, **changes: object) -> bytes:
+def counts(words: dict, magic: str = "counts", **changes: object) -> bytes:
     """A file of counted pre-tokens; words are in their escaped form, changes are members of its first line."""
     header = {"pattern": "gpt2", "add_prefix_space": False, "special_tokens": []} | changes
-    lines = ["!!netcl-counts 1 " + json.dumps(header, separators=(",", ":"))]
+    lines = [f"!!netcl-{magic} 1 " + json.dumps(header, separators=(",", ":"))]
     lines += [f"{word}\t{count}" for word, count in words.items()]
     lines += ["~~bytes\t99", "~~documents\t2", f"~~pieces\t{sum(words.values())}", f"~~words\t{len(words)}"]
     return "".join(line + "\n" for line in lines).encode()
+
+
+def dump(words: dict, merges: str) -> bytes:
+    return counts(words, "dump", vocab_size=300, special_place="first", min_frequency=1, max_token_length=0,
+                  byte_order="gpt2") + merges.encode()
 
 
 def round_trip(rule: str, pattern: int, merges: list[tuple[int, int]], text: str | bytes,
@@ -193,6 +198,12 @@ seeds = {
         "specials": counts({"!0A!0A": 5, "ab": 3}, special_tokens=["<|end|>", "\u4e2d"], add_prefix_space=True),
         "cut_off": counts({"ab": 3})[:-9],
         "out_of_order": counts({"b": 1, "a": 1}),
+    },
+    "fuzz_dump": {
+        "two_merges": dump({"abab": 1}, "64 65\t2\n256 256\t1\n~~merges\t2\n"),
+        "torn": dump({"abab": 1}, "64 65\t2\n~~merges\t1\n256 25"),
+        "no_merges": dump({"abab": 1, "cd": 7}, ""),
+        "other_merges": dump({"abab": 1}, "65 64\t1\n~~merges\t1\n"),
     },
     "fuzz_tiktoken": {"bytes_and_two": tiktoken(), "no_bytes": b"YWI= 0\n"},
     "fuzz_tekken": {"bytes_and_two": tekken()},

@@ -23,6 +23,22 @@ bool can_open_again(const std::string& path) {
 
 }  // namespace
 
+void add_counts(base::LineReader& lines, text::BpeTrainer& trainer,
+                const std::function<void(uint64_t)>& report) {
+  text::CountsReader counts(lines);
+  try {
+    while (counts.next()) {
+      trainer.add_pre_token(counts.word(), counts.count());
+      if (counts.totals().words % kReportEvery == 0) {
+        report(lines.passed_bytes());
+      }
+    }
+    trainer.add_counted_corpus(counts.totals().documents, counts.totals().bytes);
+  } catch (const base::UsageError& error) {  // a sum: nothing that the options could change
+    throw base::FormatError(lines.where() + ": " + error.what());
+  }
+}
+
 CountsInput::CountsInput(const std::vector<std::string>& paths)
     : paths_(paths), opened_(paths.size()), total_bytes_(cli::total_file_bytes(paths)) {
   if (std::count(paths_.begin(), paths_.end(), "-") > 1) {
@@ -60,18 +76,7 @@ void CountsInput::add_to(text::BpeTrainer& trainer, const base::ProgressFn& prog
         throw base::FormatError(lines->path() + ": changed while it was read");
       }
     }
-    text::CountsReader counts(*lines);
-    try {
-      while (counts.next()) {
-        trainer.add_pre_token(counts.word(), counts.count());
-        if (counts.totals().words % kReportEvery == 0) {
-          report(done_bytes + lines->passed_bytes());
-        }
-      }
-      trainer.add_counted_corpus(counts.totals().documents, counts.totals().bytes);
-    } catch (const base::UsageError& error) {  // a sum: nothing that the options could change
-      throw base::FormatError(lines->where() + ": " + error.what());
-    }
+    add_counts(*lines, trainer, [&](uint64_t bytes) { report(done_bytes + bytes); });
     text::require_end(*lines);
     done_bytes += lines->passed_bytes();
     report(done_bytes);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@
 #include "text/counts_format.h"
 
 namespace netcl::train {
+
+// Adds the words and sums that stand behind the present line of `lines` to `trainer`; `report` gets
+// the bytes passed every so often. Throws FormatError for damage and for sums beyond 2^63 - 1
+// bytes; IoError.
+void add_counts(base::LineReader& lines, text::BpeTrainer& trainer,
+                const std::function<void(uint64_t)>& report);
 
 // Checks first, adds then: a file that does not go with the others ends the run before any work.
 class CountsInput {

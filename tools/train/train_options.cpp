@@ -25,6 +25,8 @@ const char* const kFooter =
     "big.tiktoken\n"
     "  bpe-train part1/ --counts-out 1.counts      # on one machine, part2/ on another, then\n"
     "  bpe-train --from-counts 1.counts 2.counts -o tokenizer.json\n"
+    "  bpe-train huge/ --dump-every 1000 -o tokenizer.json     # and when it was interrupted\n"
+    "  bpe-train --resume tokenizer.json.dump -o tokenizer.json\n"
     "\n"
     "The most frequent pair of neighbours becomes a token, again and again; ties go to the "
     "smallest\n"
@@ -84,24 +86,29 @@ void declare_counting_options(cli::ToolApp& app, TrainOptions& options) {
 
 void declare_merge_options(cli::ToolApp& app, TrainOptions& options) {
   text::TrainerOptions& trainer = options.trainer;
-  const auto add = [&](CLI::Option* option) {
-    option->group("Training");
-    options.merge_options.push_back(option);
-  };
-  add(app.add_text("--vocab-size", options.vocab_size, "N",
-                   "Number of ids: 256 bytes, special tokens and merges; default: 32000"));
-  add(app.add_choice<text::SpecialPlace>(
+  options.vocab_size_option =
+      app.add_text("--vocab-size", options.vocab_size, "N",
+                   "Number of ids: 256 bytes, special tokens and merges; default: 32000");
+  options.special_place_option = app.add_choice<text::SpecialPlace>(
       "--special-place", trainer.special_place,
       {{"first", text::SpecialPlace::kFirst}, {"last", text::SpecialPlace::kLast}},
-      "Special tokens get the first (default) or the last ids"));
-  add(app.add_integer("--min-frequency", trainer.min_frequency, 1, UINT64_MAX,
-                      "A pair that occurs less often is not merged; default: 1"));
-  add(app.add_integer("--max-token-length", trainer.max_token_length, 2, UINT64_MAX,
-                      "Longest token in bytes, at least 2; default: no limit"));
-  add(app.add_choice<text::ByteOrder>(
+      "Special tokens get the first (default) or the last ids");
+  options.min_frequency_option =
+      app.add_integer("--min-frequency", trainer.min_frequency, 1, UINT64_MAX,
+                      "A pair that occurs less often is not merged; default: 1");
+  options.max_token_length_option =
+      app.add_integer("--max-token-length", trainer.max_token_length, 2, UINT64_MAX,
+                      "Longest token in bytes, at least 2; default: no limit");
+  options.byte_order_option = app.add_choice<text::ByteOrder>(
       "--byte-order", trainer.byte_order,
       {{"gpt2", text::ByteOrder::kGpt2}, {"raw", text::ByteOrder::kRaw}},
-      "Order of the 256 byte tokens: printable form (default) or value"));
+      "Order of the 256 byte tokens: printable form (default) or value");
+  for (CLI::Option* option :
+       {options.vocab_size_option, options.special_place_option, options.min_frequency_option,
+        options.max_token_length_option, options.byte_order_option}) {
+    option->group("Training");
+    options.merge_options.push_back(option);
+  }
 }
 
 void declare_memory_options(cli::ToolApp& app, TrainOptions& options) {
@@ -126,16 +133,31 @@ std::string temporary_place() {
   return path.string();
 }
 
-// Options that say how text is read, with --from-counts.
-void refuse_text_options(const cli::DocumentOptions& documents) {
+void declare_dump_options(cli::ToolApp& app, TrainOptions& options) {
+  options.merge_options.push_back(
+      app.add_integer("--dump-every", options.dump_every, 1, UINT64_MAX,
+                      "Keep counts and merges in a file, every N merges, for --resume"));
+  options.merge_options.back()->group("Interruptions");
+  options.merge_options.push_back(
+      app.add_text("--dump", options.dump_path, "FILE",
+                   "That file; default: the name of -o and .dump, or the one that is resumed"));
+  options.merge_options.back()->group("Interruptions");
+  app.add_text(
+         "--resume", options.resume_path, "FILE",
+         "Go on from such a file to the result of the run that wrote it; its options need not "
+         "be given again, and --vocab-size may be another")
+      ->group("Interruptions");
+}
+
+// Options that say how text is read, where none is.
+void refuse_text_options(const cli::DocumentOptions& documents, const char* instead) {
   const char* name = documents.lines                 ? "--lines"
                      : documents.jsonl               ? "--jsonl"
                      : !documents.text_field.empty() ? "--text-field"
                      : documents.raw                 ? "--raw"
                                                      : nullptr;
   if (name != nullptr) {
-    throw base::UsageError(std::string(name) +
-                           " says how text is read; with --from-counts all files are counts");
+    throw base::UsageError(std::string(name) + " says how text is read; " + instead);
   }
 }
 
@@ -156,6 +178,7 @@ void declare_options(cli::ToolApp& app, TrainOptions& options) {
   declare_counting_options(app, options);
   declare_merge_options(app, options);
   declare_memory_options(app, options);
+  declare_dump_options(app, options);
   app.footer(kFooter);
 }
 
@@ -165,14 +188,26 @@ bool wants_tokenizer(const TrainOptions& options) {
 
 void check_options(TrainOptions& options) {
   if (!options.from_counts.empty()) {
-    refuse_text_options(options.documents);
+    refuse_text_options(options.documents, "with --from-counts all files are counts");
+  }
+  if (!options.resume_path.empty()) {
+    refuse_text_options(options.documents, "--resume has the counts in its file");
+    if (!options.documents.files.empty() || !options.from_counts.empty()) {
+      throw base::UsageError("--resume takes no other input; the counts are in its file");
+    }
+  }
+  if (options.dump_every == 0 && !options.dump_path.empty()) {
+    throw base::UsageError("--dump wants --dump-every N");
   }
   const std::string tokenizer =
       options.output.empty() && options.counts_out.empty() ? "-" : options.output;
+  const std::string dump =
+      options.dump_every > 0 && wants_tokenizer(options) ? dump_path(options) : "";
   if (options.trainer.memory_limit != 0 && options.trainer.temp_dir.empty()) {
     options.trainer.temp_dir = temporary_place();
   }
-  cli::refuse_same_outputs({tokenizer, options.counts_out, options.report_path});
+  cli::refuse_same_outputs({tokenizer, options.counts_out, options.report_path, dump});
+  cli::check_output_name(options.dump_path, "--dump writes counts and merges", {".txt", ".tsv"});
   cli::check_output_name(options.report_path, "--report writes JSON", {".json", ".txt"});
   cli::check_output_name(options.counts_out, "--counts-out writes words and counts",
                          {".txt", ".tsv"});
@@ -215,6 +250,39 @@ void take_counts_header(const text::CountsHeader& header, const std::string& whe
                            "; leave the option out, which takes it from the file, or count again");
   }
   text::apply_counts_header(header, options.trainer);
+}
+
+void take_dump_options(const text::TrainerOptions& dumped, const std::string& where,
+                       TrainOptions& options) {
+  const text::TrainerOptions given = options.trainer;
+  const auto check = [&](const CLI::Option* option, bool same) {
+    if (option->count() > 0 && !same) {
+      throw base::UsageError(where + ": was begun with another " + option->get_name() +
+                             "; leave the option out, which takes it from the file");
+    }
+  };
+  take_counts_header(text::counts_header_of(dumped), where, options);
+  check(options.special_place_option, given.special_place == dumped.special_place);
+  check(options.min_frequency_option, given.min_frequency == dumped.min_frequency);
+  check(options.max_token_length_option, given.max_token_length == dumped.max_token_length);
+  check(options.byte_order_option, given.byte_order == dumped.byte_order);
+  options.trainer = dumped;
+  if (options.vocab_size_option->count() == 0) {
+    options.vocab_size = std::to_string(dumped.vocab_size);
+  }
+}
+
+std::string dump_path(const TrainOptions& options) {
+  if (!options.dump_path.empty()) {
+    return options.dump_path;
+  }
+  if (!options.resume_path.empty()) {
+    return options.resume_path;
+  }
+  if (options.output.empty() || options.output == "-" || options.output.ends_with('/')) {
+    throw base::UsageError("--dump-every wants --dump FILE or -o FILE, which its file is beside");
+  }
+  return options.output + ".dump";
 }
 
 }  // namespace netcl::train

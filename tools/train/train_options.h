@@ -24,12 +24,20 @@ struct TrainOptions {
   std::string report_path;
   std::string counts_out;
   std::vector<std::string> from_counts;
+  uint64_t dump_every = 0;  // merges; 0 = no dump
+  std::string dump_path;
+  std::string resume_path;
 
   // Options of which it matters whether they were given.
   CLI::Option* pattern_option = nullptr;
   CLI::Option* regex_option = nullptr;
   CLI::Option* prefix_space_option = nullptr;
   CLI::Option* special_option = nullptr;
+  CLI::Option* vocab_size_option = nullptr;
+  CLI::Option* special_place_option = nullptr;
+  CLI::Option* min_frequency_option = nullptr;
+  CLI::Option* max_token_length_option = nullptr;
+  CLI::Option* byte_order_option = nullptr;
   std::vector<CLI::Option*> merge_options;  // that say nothing about counting
 };
 
@@ -49,6 +57,15 @@ std::vector<std::string> counts_files(const TrainOptions& options);
 // and says otherwise; `where` names the file.
 void take_counts_header(const text::CountsHeader& header, const std::string& where,
                         TrainOptions& options);
+
+// Takes over the options of a dump, --vocab-size only when it was not given. Throws UsageError for
+// another option that was given and says otherwise.
+void take_dump_options(const text::TrainerOptions& dumped, const std::string& where,
+                       TrainOptions& options);
+
+// Where dumps go: --dump, else the dump that is resumed, else beside the output. Throws UsageError
+// when there is none of these.
+std::string dump_path(const TrainOptions& options);
 
 }  // namespace netcl::train
 
