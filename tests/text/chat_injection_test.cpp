@@ -2,8 +2,8 @@
 // Control text in any field of a conversation leaves the number of control ids as it is: for every
 // preset and for the templates of real models.
 #include <functional>
+#include <memory>
 #include <optional>
-#include <regex>
 #include <set>
 
 #include "base/error.h"
@@ -12,6 +12,7 @@
 #include "support/skip.h"
 #include "text/chat_format.h"
 #include "text/chat_preset.h"
+#include "text/regex_splitter.h"
 #include "text/tokenizer_parts.h"
 #include "vocab_files.h"
 
@@ -123,14 +124,16 @@ const std::vector<Field>& fields() {
 // What looks like a control token in the text that the template itself writes. Those around
 // reasoning are left out: templates look for them in answers, which are cut there.
 void add_tokens(const JinjaOutput& output, std::set<std::string>& tokens) {
-  static const std::regex pattern(R"(<[^<>\s]{1,40}>|\[/?[A-Z_]{3,}\])");
+  static const auto pattern =
+      netcl::text::make_regex_matcher(R"(<[^<>\s]{1,40}>|\[/?[A-Z_]{3,}\])");
   for (const netcl::text::ByteSpan& span : output.trusted) {
     const std::string text = output.text.substr(span.begin, span.end - span.begin);
-    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-      if (it->str().find("think>") == std::string::npos) {
-        tokens.insert(it->str());
+    pattern->find(text, [&](const netcl::text::Piece& match) {
+      const std::string token = text.substr(match.begin, match.end - match.begin);
+      if (token.find("think>") == std::string::npos) {
+        tokens.insert(token);
       }
-    }
+    });
   }
 }
 
