@@ -137,11 +137,13 @@ TokenizerState::TokenizerState(TokenizerParts given)
   }
   raw_matcher = AddedTokenMatcher(parts.added_tokens, raw);
   normalized_matcher = AddedTokenMatcher(parts.added_tokens, normalized);
-  can_be_cut =
-      covering_splitter != nullptr &&
-      (parts.normalizer.empty() || parts.normalizer.form() != nullptr) &&
-      std::none_of(parts.added_tokens.begin(), parts.added_tokens.end(), may_depend_on_cuts) &&
-      std::none_of(normalized.begin(), normalized.end(), may_lie_across_cuts);
+  can_be_cut = covering_splitter != nullptr &&
+               (parts.normalizer.empty() || parts.normalizer.form() != nullptr);
+  for (uint32_t i = 0; i < parts.added_tokens.size(); ++i) {
+    AddedToken searched = parts.added_tokens[i];  // as it is looked for
+    searched.content = searched.normalized ? normalized[i] : raw[i];
+    can_be_cut = can_be_cut && (searched.content.empty() || !may_depend_on_cuts(searched));
+  }
   if (parts.characters) {
     decoded.reserve(limit);
     for (std::string_view& bytes : bytes_by_id) {
@@ -328,12 +330,13 @@ class EncodeRun {
   // one would be a copy of it that leaves the processor's cache, so it is taken in parts.
   void encode_segment(size_t begin, size_t end) {
     if (state_.parts.normalizer.form() == nullptr || !state_.can_be_cut || spans_ != nullptr ||
-        begin >= end || end - begin <= kPartBytes) {
+        begin >= end || end - begin <= part_bytes()) {
       encode_stretch(begin, end);
       return;
     }
     const std::string_view segment = text_.substr(begin, end - begin);
-    const std::vector<std::string_view> parts = cut(segment, state_.parts.normalizer.form());
+    const std::vector<std::string_view> parts =
+        cut(segment, state_.parts.normalizer.form(), part_bytes());
     const auto place = [&](std::string_view part) {
       return static_cast<size_t>(part.data() - text_.data());
     };
@@ -479,12 +482,16 @@ class EncodeRun {
                       std::to_string(options_.max_piece) + " allowed (max-piece)");
   }
 
-  static std::vector<std::string_view> cut(std::string_view text, const NormalForm* form) {
+  // Of a text that is normalized: no longer than a normalizer may be given, if there are cuts.
+  size_t part_bytes() const { return std::min<uint64_t>(kPartBytes, options_.max_piece / 2); }
+
+  static std::vector<std::string_view> cut(std::string_view text, const NormalForm* form,
+                                           size_t part_bytes) {
     std::vector<std::string_view> parts;
     for (size_t begin = 0; begin < text.size();) {
-      const size_t end = text.size() - begin <= kPartBytes
+      const size_t end = text.size() - begin <= part_bytes
                              ? text.size()
-                             : find_safe_cut(text, begin + kPartBytes, form);
+                             : find_safe_cut(text, begin + part_bytes, form);
       parts.push_back(text.substr(begin, end - begin));
       begin = end;
     }
@@ -492,7 +499,7 @@ class EncodeRun {
   }
 
   void encode_in_parallel(std::string_view text) {
-    const std::vector<std::string_view> parts = cut(text, nullptr);
+    const std::vector<std::string_view> parts = cut(text, nullptr, kPartBytes);
     encode_parts(text.size(), parts, [&](std::string_view part, std::vector<uint32_t>& ids) {
       const PieceEncoderPool::Lease pieces(state_.encoders, state_.encoder, options_.cache_bytes);
       pieces->set_max_piece(options_.max_piece);

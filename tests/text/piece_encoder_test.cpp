@@ -285,6 +285,23 @@ TEST_CASE("safe cuts: normal forms of the parts make the normal form of the whol
   CHECK(cut_count > 10000);
 }
 
+TEST_CASE("safe cuts: added tokens count as they are looked for") {
+  TokenizerParts parts = make_tokenizer("cl100k").parts();
+  netcl::text::NormalizerStep step;
+  step.kind = netcl::text::NormalizerStep::Kind::kNfkc;
+  parts.normalizer = netcl::text::Normalizer({step});
+  netcl::text::AddedToken token;
+  token.content = "\xE3\x80\x80x";  // NFKC makes a space of its first character
+  token.id = 1000;
+  token.special = false;
+  token.single_word = true;
+  for (const bool normalized : {false, true}) {
+    token.normalized = normalized;
+    parts.added_tokens = {token};
+    CHECK(BpeTokenizer(parts).can_be_cut() == !normalized);
+  }
+}
+
 // What a cut between a line feed and a letter relies on.
 TEST_CASE("safe cuts: a letter stays a letter when marks join it") {
   using netcl::text::NormalForm;
