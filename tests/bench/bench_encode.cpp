@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
+#include "parse_number.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizer_parts.h"
@@ -190,21 +191,6 @@ nlohmann::json to_json(const Measurement& row) {
       {"cold", to_json(row.cold)}, {"warm", to_json(row.warm)}, {"decode", to_json(row.decode)}};
 }
 
-size_t parse_number(const std::string& text, size_t least, size_t most) {
-  size_t used = 0;
-  size_t value = 0;
-  try {
-    value = std::stoul(text, &used);
-  } catch (const std::logic_error&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || value < least || value > most) {
-    throw base::UsageError("'" + text + "' is no number from " + std::to_string(least) + " to " +
-                           std::to_string(most));
-  }
-  return value;
-}
-
 base::CpuLevel parse_level(const std::string& name) {
   if (const std::optional<base::CpuLevel> level = base::find_cpu_level(name)) {
     return *level;
@@ -230,9 +216,9 @@ Arguments parse(std::vector<std::string> words) {
     }
     const std::string value = words[++i];
     if (option == "--threads") {
-      arguments.threads = parse_number(value, 1, 4096);
+      arguments.threads = bench::parse_number(value, 1, 4096);
     } else if (option == "--passes") {
-      arguments.passes = static_cast<int>(parse_number(value, 0, 1000));
+      arguments.passes = static_cast<int>(bench::parse_number(value, 0, 1000));
     } else if (option == "--level") {
       base::limit_cpu_level(parse_level(value));
     } else if (option == "--ids") {

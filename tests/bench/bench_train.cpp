@@ -30,6 +30,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
+#include "parse_number.h"
 #include "text/byte_hash.h"
 #include "text/byte_level.h"
 #include "text/document_cut.h"
@@ -238,21 +239,6 @@ void print(const Outcome& outcome, const Arguments& arguments) {
   std::printf("peak     %8.1f MB resident\n", static_cast<double>(outcome.peak) / 1e6);
 }
 
-size_t parse_number(const std::string& text, size_t least, size_t most) {
-  size_t used = 0;
-  size_t value = 0;
-  try {
-    value = std::stoul(text, &used);
-  } catch (const std::logic_error&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || value < least || value > most) {
-    throw base::UsageError("'" + text + "' is no number from " + std::to_string(least) + " to " +
-                           std::to_string(most));
-  }
-  return value;
-}
-
 void set_level(const std::string& name) {
   const std::optional<base::CpuLevel> level = base::find_cpu_level(name);
   if (!level) {
@@ -278,15 +264,15 @@ Arguments parse(const std::vector<std::string>& words) {
     }
     const std::string& value = words[++i];
     if (option == "--vocab") {
-      arguments.vocab_size = parse_number(value, 256, size_t{1} << 24);
+      arguments.vocab_size = bench::parse_number(value, 256, size_t{1} << 24);
     } else if (option == "--pattern") {
       arguments.pattern = value;
     } else if (option == "--threads") {
-      arguments.threads = parse_number(value, 1, 4096);
+      arguments.threads = bench::parse_number(value, 1, 4096);
     } else if (option == "--threshold") {
-      arguments.threshold = parse_number(value, 1, SIZE_MAX);
+      arguments.threshold = bench::parse_number(value, 1, SIZE_MAX);
     } else if (option == "--max-bytes") {
-      arguments.max_bytes = parse_number(value, 0, SIZE_MAX);
+      arguments.max_bytes = bench::parse_number(value, 0, SIZE_MAX);
     } else if (option == "--level") {
       set_level(value);
     } else if (option == "--expect") {
