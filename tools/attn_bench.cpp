@@ -8,6 +8,7 @@
 #include "attn/device_option.h"
 #include "base/file.h"
 #include "cli/run_tool.h"
+#include "cli/tool_app.h"
 
 namespace {
 

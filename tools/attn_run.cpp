@@ -5,6 +5,7 @@
 #include "attn/run_session.h"
 #include "base/file.h"
 #include "cli/run_tool.h"
+#include "cli/tool_app.h"
 
 namespace {
 

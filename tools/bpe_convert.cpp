@@ -12,6 +12,7 @@
 #include "cli/run_tool.h"
 #include "cli/tokenizer_info.h"
 #include "cli/tokenizer_option.h"
+#include "cli/tool_app.h"
 #include "text/tokenizer_file.h"
 
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/id_format.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
+#include "cli/tool_app.h"
 #include "text/tokenizer.h"
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/encode_run.h"
+#include "cli/tool_app.h"
 
 namespace {
 

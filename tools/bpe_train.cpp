@@ -15,6 +15,7 @@
 #include "cli/documents.h"
 #include "cli/input_check.h"
 #include "cli/run_tool.h"
+#include "cli/tool_app.h"
 #include "cli/train_report.h"
 #include "text/bpe_trainer.h"
 #include "text/counts_file.h"

@@ -13,6 +13,7 @@
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
+#include "cli/tool_app.h"
 #include "text/chat_format.h"
 
 namespace {

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "cli/output_name.h"
+#include "cli/tool_app.h"
 
 namespace netcl::attn {
 

@@ -9,7 +9,10 @@
 
 #include "attn/statistics.h"
 #include "attn/storage_types.h"
-#include "cli/tool_app.h"
+
+namespace netcl::cli {
+class ToolApp;
+}
 
 namespace netcl::attn {
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
+#include "cli/tool_app.h"
 #include "core/tensor_file.h"
 #include "nn/rotary_attention.h"
 

@@ -8,8 +8,11 @@
 #include <string>
 
 #include "attn/storage_types.h"
-#include "cli/tool_app.h"
 #include "nn/attention.h"
+
+namespace netcl::cli {
+class ToolApp;
+}
 
 namespace netcl::attn {
 

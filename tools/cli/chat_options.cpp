@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "cli/tool_app.h"
 #include "text/chat_preset.h"
 
 namespace netcl::cli {

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/tool_app.h"
 #include "text/chat_format.h"
 
 namespace netcl::cli {
+
+class ToolApp;
 
 struct ChatOptions {
   std::string template_path;           // --template

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "cli/tool_app.h"
 
 namespace netcl::cli {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/tool_app.h"
-
 namespace netcl::cli {
+
+class ToolApp;
 
 // What one document is: a file (or all of standard input), a line, or the text field of a JSON
 // line.

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/tool_app.h"
+#include "cli/choice.h"
 
 namespace netcl::cli {
 

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
+#include "cli/tool_app.h"
 
 namespace netcl::cli {
 

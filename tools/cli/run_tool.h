@@ -16,9 +16,10 @@
 
 #include "base/cpu.h"
 #include "cli/progress_report.h"
-#include "cli/tool_app.h"
 
 namespace netcl::cli {
+
+class ToolApp;
 
 // Options of every tool.
 struct CommonOptions {

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "cli/tool_app.h"
 #include "text/tokenizer_parts.h"
 
 namespace netcl::cli {

@@ -6,10 +6,11 @@
 
 #include <string>
 
-#include "cli/tool_app.h"
 #include "text/tokenizer_file.h"
 
 namespace netcl::cli {
+
+class ToolApp;
 
 struct TokenizerOption {
   std::string path;

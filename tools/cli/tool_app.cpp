@@ -180,6 +180,8 @@ ToolApp::ToolApp(const std::string& name, const std::string& description)
   set_help_flag();
 }
 
+ToolApp::~ToolApp() = default;
+
 void ToolApp::take_files(std::vector<std::string>& files, const std::string& shape,
                          const std::string& help) {
   files_ = &files;

@@ -13,20 +13,16 @@
 
 #include <CLI/CLI.hpp>
 
-namespace netcl::cli {
+#include "cli/choice.h"
 
-// One allowed value of an option and what it stands for.
-template <typename T>
-struct Choice {
-  std::string_view name;
-  T value;
-};
+namespace netcl::cli {
 
 // An option of the tool that takes one value; messages call it by its long name.
 class ToolApp : public CLI::App {
  public:
   // `name` is the executable's; `description` one or two sentences for --help.
   ToolApp(const std::string& name, const std::string& description);
+  ~ToolApp() override;  // not inline: the tools would each compile CLI11's
 
   // Lets the tool take file operands. `shape` is how usage shows them, for example "[FILES...]".
   // Without this call an operand is a usage error.

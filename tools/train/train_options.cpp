@@ -11,6 +11,7 @@
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
+#include "cli/tool_app.h"
 #include "text/pre_splitter.h"
 
 namespace netcl::train {

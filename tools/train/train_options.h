@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "cli/documents.h"
-#include "cli/tool_app.h"
 #include "text/bpe_trainer.h"
 #include "text/counts_format.h"
 #include "train/tokenizer_output.h"
+
+namespace CLI {
+class Option;
+}
+namespace netcl::cli {
+class ToolApp;
+}
 
 namespace netcl::train {
 
