@@ -3,8 +3,8 @@
 // (jinja_budget.h) bound the work; this bounds the peak, however the values came to be.
 //
 // Values are made in a hundred places that know no budget, so the meter belongs to the thread: an
-// Object charges the meter that is in force when it is made and gives its bytes back to the same one
-// when it dies. Objects made without a meter (the literals of a parsed template, which several
+// Object charges the meter that is in force when it is made and gives its bytes back to the same
+// one when it dies. Objects made without a meter (the literals of a parsed template, which several
 // threads may share) charge nobody.
 #ifndef NETCL_TEXT_JINJA_MEMORY_H_
 #define NETCL_TEXT_JINJA_MEMORY_H_
@@ -50,7 +50,7 @@ class MemoryCharge {
   }
   // A copy holds memory of its own, which it has to charge itself.
   MemoryCharge(const MemoryCharge&) : MemoryCharge() {}
-  MemoryCharge& operator=(const MemoryCharge&) { return *this; }
+  MemoryCharge& operator=(const MemoryCharge&) = delete;
 
   // Throws Failure when there is no room for them; the charge is then as it was.
   void set(uint64_t bytes) {

@@ -47,7 +47,7 @@ enum class Kind : uint8_t {
 struct Object {
   Object() = default;
   Object(const Object&) = default;
-  Object& operator=(const Object&) = default;
+  Object& operator=(const Object&) = delete;
   virtual ~Object() = default;
 
   // What it takes, with what it owns and nobody else charges. Set by whoever fills it.
