@@ -10,6 +10,7 @@
 #include "cli/chat_options.h"
 #include "cli/documents.h"
 #include "cli/id_format.h"
+#include "cli/input_check.h"
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
@@ -39,12 +40,15 @@ const char* const kFooter =
     "--add-generation-prompt\n"
     "  chat-render messages.json --preset qwen --var enable_thinking=false --ids -t "
     "tokenizer.json\n"
-    "  chat-render --jsonl --template t.jinja chats.jsonl | bpe-encode --jsonl -t tokenizer.json\n"
+    "  chat-render --jsonl chats.jsonl --template t.jinja --ids -t tokenizer.json -o ids.npy\n"
     "\n"
     "MESSAGES is a list of messages, or an object with 'messages' and perhaps 'tools' and\n"
     "'documents' (--tools and --documents count instead); other fields are not looked at. With\n"
     "--jsonl each line is one, and each line of the result: {\"text\":\"...\"}, with the\n"
-    "conversation's 'id' if it has one.\n"
+    "conversation's 'id' if it has one. At a bad line the results before it have been written,\n"
+    "unless they go to a file by -o (or are one list, .json or .npy): that is there complete, or\n"
+    "not at all. Numbers are those of JSON with up to 64 bits: NaN, Infinity and longer integers\n"
+    "are refused.\n"
     "\n"
     "With --ids an added token, special or not, becomes its id only where the template wrote all\n"
     "of its bytes: its text, special tokens, and roles that templates know (system, developer,\n"
@@ -154,12 +158,24 @@ class Renderer {
 
   void flush() { out_.flush(); }
 
+  // Sends on the results before one that failed, where each is complete by itself: an unfinished
+  // JSON list or .npy is none.
+  void flush_complete() {
+    const bool is_list = ids_ != nullptr && (id_format(options_) == cli::IdFormat::kJson ||
+                                             id_format(options_) == cli::IdFormat::kNpy);
+    if (!is_list) {
+      out_.flush();
+    }
+  }
+
+  // Nothing gets its name before all is written.
   void finish() {
     if (ids_ != nullptr) {
       ids_->finish();
     }
     if (mask_ != nullptr) {
       mask_->finish();
+      out_.flush();
       mask_out_->commit();
     }
     out_.commit();
@@ -220,6 +236,11 @@ void check(const Options& options) {
     }
     cli::refuse_same_outputs({options.output, options.mask});
   }
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(),
+                {options.chat.template_path, options.chat.config_path, options.chat.tools_path,
+                 options.chat.documents_path, options.chat.variables_path, options.tokenizer.path});
+  cli::refuse_inputs_as_outputs(inputs, {options.output, options.mask});
 }
 
 int run(const Options& options) {
@@ -230,17 +251,22 @@ int run(const Options& options) {
   documents.lines = options.jsonl;
   cli::DocumentReader reader(std::move(documents));
   uint64_t line = 0;
-  reader.for_each_batch([&](const cli::DocumentBatch& batch) {
-    for (const cli::Document& document : batch.documents) {
-      line = document.where_offset == 0 ? 1 : line + 1;
-      const std::string where =
-          options.jsonl ? base::at_line(document.where, line) : document.where;
-      renderer.render(document.text, where);
-    }
-    if (batch.interactive) {
-      renderer.flush();
-    }
-  });
+  try {
+    reader.for_each_batch([&](const cli::DocumentBatch& batch) {
+      for (const cli::Document& document : batch.documents) {
+        line = document.where_offset == 0 ? 1 : line + 1;
+        const std::string where =
+            options.jsonl ? base::at_line(document.where, line) : document.where;
+        renderer.render(document.text, where);
+      }
+      if (batch.interactive) {
+        renderer.flush();
+      }
+    });
+  } catch (const base::Error&) {
+    renderer.flush_complete();
+    throw;
+  }
   renderer.finish();
   return 0;
 }

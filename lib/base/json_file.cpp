@@ -41,8 +41,8 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& digits) override {
     if (big_integers_ == BigIntegers::kRefuse && digits.find_first_of(".eE") == std::string::npos) {
-      throw FormatError(std::string(where_) + ": the integer " + digits.substr(0, 60) +
-                        " has more than 64 bits");
+      throw FormatError(std::string(where_) + ": " + place() + "the integer " +
+                        digits.substr(0, 60) + " has more than 64 bits");
     }
     return add(value);
   }
@@ -94,6 +94,21 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
                         std::to_string(kMaxJsonDepth) + " levels");
     }
     open_.push_back(&place(std::move(container)));
+  }
+
+  // Where the value stands that comes next: "field 'messages[0].n': ", nothing for the root.
+  std::string place() const {
+    std::string path;
+    for (const Json* const& container : open_) {
+      const bool is_innermost = &container == &open_.back();
+      if (container->is_array()) {
+        path += "[" + std::to_string(container->size() - (is_innermost ? 0 : 1)) + "]";
+      } else {
+        path += (path.empty() ? "" : ".") +
+                (is_innermost ? key_ : container->get_ref<const Json::object_t&>().back().first);
+      }
+    }
+    return path.empty() ? "" : "field " + quote(path, 200) + ": ";
   }
 
   Json& place(Json value) {

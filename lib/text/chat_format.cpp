@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "text/chat_check.h"
 #include "text/chat_continue.h"
 #include "text/chat_preset.h"
 
@@ -101,8 +102,10 @@ ChatFormat ChatFormat::from_preset(std::string_view name, SpecialTokens special_
   if (preset == nullptr) {
     throw FormatError("unknown preset " + base::quote(name) + "; known are " + chat_preset_names());
   }
-  return {embedded_chat_template(preset->file), "preset " + std::string(name),
-          std::move(special_tokens)};
+  ChatFormat format(embedded_chat_template(preset->file), "preset " + std::string(name),
+                    std::move(special_tokens));
+  format.preset_ = preset;
+  return format;
 }
 
 ChatFormat ChatFormat::from_preset(std::string_view name) {
@@ -183,6 +186,9 @@ JinjaOutput ChatFormat::render(const ChatRequest& request) const {
   check_messages(request.messages);
   check_list(request.tools, "tools");
   check_list(request.documents, "documents");
+  if (preset_ != nullptr) {
+    check_preset_messages(request.messages, *preset_);
+  }
   if (request.continue_final_message && request.add_generation_prompt) {
     throw FormatError(
         "a prompt cannot both continue the last message and ask for a new one "

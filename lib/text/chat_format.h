@@ -16,6 +16,8 @@
 
 namespace netcl::text {
 
+struct ChatPreset;
+
 // One conversation and what else its template gets to see. Nothing in it is trusted but the roles
 // of messages that is_known_role() names.
 struct ChatRequest {
@@ -66,7 +68,8 @@ class ChatFormat {
                                           const std::string& template_name = "");
 
   // A format of text/chat_preset.h, with its special tokens or with those given. Throws FormatError
-  // for an unknown name.
+  // for an unknown name. Rendering by a preset throws FormatError for messages of another shape
+  // than text/chat_check.h says, too.
   static ChatFormat from_preset(std::string_view name);
   static ChatFormat from_preset(std::string_view name, SpecialTokens special_tokens);
 
@@ -94,6 +97,7 @@ class ChatFormat {
   const JinjaTemplate& choose(const ChatRequest& request) const;
 
   std::vector<std::pair<std::string, JinjaTemplate>> templates_;  // by name
+  const ChatPreset* preset_ = nullptr;                            // whose messages are checked
   SpecialTokens special_tokens_;
   std::string where_;
 };

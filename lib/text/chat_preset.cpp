@@ -16,17 +16,24 @@ constexpr std::string_view kDeepSeekEos =
     "<\xEF\xBD\x9C"
     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
 
+// Where a format puts the role into its text as it is: those that models were trained with.
+constexpr std::string_view kAnyRole =
+    "system, developer, user, assistant, model, tool, function, ipython and observation";
+constexpr std::string_view kTurns = "system, user and assistant";
+constexpr std::string_view kTools = "system, user, assistant and tool";
+constexpr std::string_view kHarmony = "system, developer, user, assistant and tool";
+
 constexpr std::array kPresets = std::to_array<ChatPreset>({
-    {"chatml", "chatml", "", "<|im_end|>"},
-    {"llama2", "llama2", "<s>", "</s>"},
-    {"llama3", "llama3", "<|begin_of_text|>", "<|eot_id|>"},
-    {"mistral", "mistral", "<s>", "</s>"},
-    {"gemma", "gemma", "<bos>", "<eos>"},
-    {"qwen", "qwen", "", "<|im_end|>"},
-    {"deepseek", "deepseek", kDeepSeekBos, kDeepSeekEos},
-    {"phi", "phi", "<s>", "<|endoftext|>"},
-    {"gpt-oss", "gpt-oss", "<|startoftext|>", "<|return|>"},
-    {"harmony", "gpt-oss", "<|startoftext|>", "<|return|>"},
+    {"chatml", "chatml", "", "<|im_end|>", kAnyRole},
+    {"llama2", "llama2", "<s>", "</s>", kTurns},
+    {"llama3", "llama3", "<|begin_of_text|>", "<|eot_id|>", kAnyRole},
+    {"mistral", "mistral", "<s>", "</s>", kTools},
+    {"gemma", "gemma", "<bos>", "<eos>", kTurns},
+    {"qwen", "qwen", "", "<|im_end|>", kTools},
+    {"deepseek", "deepseek", kDeepSeekBos, kDeepSeekEos, kTools},
+    {"phi", "phi", "<s>", "<|endoftext|>", kTurns},
+    {"gpt-oss", "gpt-oss", "<|startoftext|>", "<|return|>", kHarmony, true},
+    {"harmony", "gpt-oss", "<|startoftext|>", "<|return|>", kHarmony, true},
 });
 
 }  // namespace

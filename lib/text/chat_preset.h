@@ -15,6 +15,9 @@ struct ChatPreset {
   std::string_view file;       // data/chat/<file>.jinja: two names may share one
   std::string_view bos_token;  // empty: the format has none
   std::string_view eos_token;
+  // The roles that its format knows, in words: "system, user and assistant".
+  std::string_view roles;
+  bool has_object_outputs = false;  // a tool message may have an object as its content
 };
 
 // All presets, in the order in which --help lists them.

@@ -73,6 +73,7 @@ std::optional<Value> dict_method(const Value& self, std::string_view name) {
     return method(self, name, [self, what](Engine&, Arguments& arguments) {
       bind("items, keys or values", arguments, {});
       auto view = std::make_shared<View>();
+      view->charge.set(sizeof(View) + 32);
       view->dict = self;
       view->what = what;
       return Value(Kind::kView, std::move(view));
@@ -290,10 +291,13 @@ Value get_slice(const Value& value, const Value& start, const Value& stop, const
   }
   if (value.is_sequence()) {
     const std::vector<Value>& all = value.items();
+    const SliceRange range = slice_range(static_cast<Int>(all.size()), start, stop, step);
+    size_t count = 0;
+    for_each_index(range, [&](size_t) { ++count; });
+    budget.made(count * sizeof(Value));
     std::vector<Value> items;
-    for_each_index(slice_range(static_cast<Int>(all.size()), start, stop, step),
-                   [&](size_t i) { items.push_back(all[i]); });
-    budget.made(items.size() * sizeof(Value));
+    items.reserve(count);
+    for_each_index(range, [&](size_t i) { items.push_back(all[i]); });
     return value.is(Kind::kList) ? Value::list(std::move(items)) : Value::tuple(std::move(items));
   }
   if (value.is(Kind::kRange)) {

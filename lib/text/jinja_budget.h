@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "text/jinja_memory.h"
 #include "text/jinja_text.h"
 
 namespace netcl::text::jinja {
@@ -13,6 +14,7 @@ namespace netcl::text::jinja {
 struct Limits {
   uint64_t steps = 20'000'000;                // loop rounds, calls, elements gone through
   uint64_t made_bytes = uint64_t{2} << 30;    // all strings and lists ever made
+  uint64_t memory_bytes = uint64_t{1} << 29;  // values held at one time (jinja_memory.h)
   uint64_t output_bytes = uint64_t{1} << 28;  // the rendered text; at most Text::kMaxBytes
   int depth = 1000;                           // nested statements, expressions and macro calls
 };
@@ -28,12 +30,14 @@ class Budget {
       throw Failure("the template takes more than " + std::to_string(limits_.steps) + " steps");
     }
   }
+  // Called before they are made, where that can be.
   void made(uint64_t bytes) {
     made_ += bytes;
     if (made_ > limits_.made_bytes) {
       throw Failure("the template makes more than " + std::to_string(limits_.made_bytes) +
                     " bytes of strings and lists");
     }
+    check_memory(bytes);
   }
   void check_output(uint64_t bytes) const {
     if (bytes > limits_.output_bytes) {

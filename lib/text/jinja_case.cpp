@@ -145,8 +145,10 @@ bool is_cased(char32_t c) {
 }
 
 std::vector<size_t> character_begins(std::string_view text) {
+  const size_t count = count_characters(text) + 1;
+  check_memory(count * sizeof(size_t));
   std::vector<size_t> begins;
-  begins.reserve(text.size() + 1);
+  begins.reserve(count);
   for (size_t at = 0; at < text.size(); ++at) {
     if ((static_cast<unsigned char>(text[at]) & 0xC0u) != 0x80u) {
       begins.push_back(at);

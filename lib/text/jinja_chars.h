@@ -47,7 +47,16 @@ inline size_t skip_space_back(std::string_view text, size_t begin, size_t end) {
   return end;
 }
 
-// Begins of all characters of well-formed UTF-8, and the end.
+inline size_t count_characters(std::string_view text) {
+  size_t count = 0;
+  for (const char c : text) {
+    count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
+  }
+  return count;
+}
+
+// Begins of all characters of well-formed UTF-8, and the end. Takes eight bytes for each; throws
+// Failure when there is no room for them (jinja_memory.h).
 std::vector<size_t> character_begins(std::string_view text);
 
 // Upper, lower or title case letters and what counts as such.

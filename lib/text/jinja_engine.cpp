@@ -52,6 +52,7 @@ bool Engine::apply_test(std::string_view name, const Value& input, Arguments& ar
 
 Value Engine::make_namespace() {
   auto space = std::make_shared<Namespace>();
+  space->charge.set(sizeof(Namespace) + 64);  // with the record of it
   budget.made(sizeof(Namespace));
   namespaces_.push_back(space);
   return {Kind::kNamespace, std::move(space)};
@@ -59,6 +60,7 @@ Value Engine::make_namespace() {
 
 Value make_function(std::string name, std::function<Value(Engine&, Arguments&)> call, int level) {
   auto function = std::make_shared<Function>();
+  function->charge.set(sizeof(Function) + kClosureBytes);
   function->name = std::move(name);
   function->call = std::move(call);
   function->level = level;

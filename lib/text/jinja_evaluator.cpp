@@ -173,6 +173,7 @@ Value Interpreter::evaluate_slice(const Expr& expr, const ScopePtr& scope) {
 Arguments Interpreter::evaluate_arguments(const CallArguments& arguments, const ScopePtr& scope) {
   Arguments values;
   values.positional = evaluate_all(arguments.positional, scope);
+  values.charge.set(values.memory());
   for (const auto& [name, expr] : arguments.named) {
     values.named.emplace_back(name, evaluate(*expr, scope));
   }
@@ -180,6 +181,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments, const 
     for (Value& value : elements(evaluate(*arguments.star, scope), budget)) {
       values.positional.push_back(std::move(value));
     }
+    values.charge.set(values.memory());
   }
   if (arguments.star_star != nullptr) {
     const Value named = evaluate(*arguments.star_star, scope);
@@ -188,6 +190,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments, const 
     }
     for (const auto& [key, value] : named.as_dict().entries) {
       const std::string& name = string_of(key, "'**'");
+      budget.step(1 + values.named.size() / 16);
       for (const auto& [other, its_value] : values.named) {
         if (other == name) {
           throw Failure("the argument " + base::quote(name) + " is given twice");
@@ -195,6 +198,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments, const 
       }
       values.named.emplace_back(name, value);
     }
+    values.charge.set(values.memory());
   }
   return values;
 }

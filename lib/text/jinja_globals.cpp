@@ -96,27 +96,29 @@ int level_of(const std::vector<Value>& values) {
 
 // An object with next(), reset() and current.
 Value cycler(Engine&, Arguments& arguments) {
-  const std::vector<Value> items = arguments.positional;
-  if (items.empty()) {
+  // Shared, so that its methods cost no copy.
+  const auto items = std::make_shared<const std::vector<Value>>(arguments.positional);
+  if (items->empty()) {
     throw Failure("'cycler' needs something to cycle through");
   }
-  const int level = level_of(items);
+  const int level = level_of(*items);
   const auto at = std::make_shared<size_t>(0);
   auto object = std::make_shared<Function>();
+  object->charge.set(sizeof(Function) + 2 * kClosureBytes + arguments.memory());
   object->name = "cycler";
   object->level = level;
   object->call = [](Engine&, Arguments&) -> Value { throw Failure("a cycler cannot be called"); };
   object->attribute = [items, at, level](std::string_view name) -> std::optional<Value> {
     if (name == "current") {
-      return items[*at];
+      return (*items)[*at];
     }
     if (name == "next") {
       return make_function(
           "next",
           [items, at](Engine&, Arguments&) {
             const size_t now = *at;
-            *at = (now + 1) % items.size();
-            return items[now];
+            *at = (now + 1) % items->size();
+            return (*items)[now];
           },
           level);
     }

@@ -15,6 +15,11 @@ void Scope::set(std::string_view name, Value value) {
     }
   }
   variables.emplace_back(std::string(name), std::move(value));
+  charge_variables();
+}
+
+void Scope::charge_variables() {
+  charge.set(sizeof(Scope) + 32 + variables.size() * sizeof(variables[0]));
 }
 
 const Value* Scope::find(std::string_view name) const {
@@ -61,12 +66,14 @@ Text Interpreter::run(const Tree& tree,
 ScopePtr Interpreter::inner(const ScopePtr& scope) const {
   auto made = std::make_shared<Scope>();
   made->parent = scope;
+  made->charge_variables();
   return made;
 }
 
 ScopePtr Interpreter::inner(const ScopePtr& scope, const OwnNames& own_names) const {
   ScopePtr made = inner(scope);
   made->variables = own_names;
+  made->charge_variables();
   return made;
 }
 
@@ -148,6 +155,8 @@ void Interpreter::print(const Statement& statement, const ScopePtr& scope) {
 Text Interpreter::capture(const Body& body, const ScopePtr& scope, Flow& flow) {
   Text text;
   Text* outer = std::exchange(out_, &text);
+  MemoryCharge charge;
+  charge.set(outer->memory());
   captured_bytes_ += outer->size();
   flow = execute(body, scope);
   captured_bytes_ -= outer->size();
@@ -204,11 +213,14 @@ Interpreter::Flow Interpreter::run_loop(const Statement& statement, const ScopeP
   const auto loop =
       std::make_shared<Loop>(loop_items(statement, scope, iterable),
                              has_length ? length(iterable) : std::nullopt, depth0, level);
+  loop->charge.set(sizeof(Loop) + 4 * kClosureBytes);
   if (statement.is_recursive) {
     loop->recurse = [this, &statement, scope, depth0](Engine&, Arguments& arguments) {
       const Bound bound = bind("loop", arguments, {"iterable"}, 1);
       Text text;
       Text* outer = std::exchange(out_, &text);
+      MemoryCharge charge;
+      charge.set(outer->memory());
       captured_bytes_ += outer->size();
       run_loop(statement, scope, *bound[0], depth0 + 1);
       captured_bytes_ -= outer->size();

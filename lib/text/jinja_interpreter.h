@@ -14,13 +14,15 @@
 
 namespace netcl::text::jinja {
 
-// The variables of a block; those of the blocks around it are its parents'.
-struct Scope {
+// The variables of a block; those of the blocks around it are its parents'. An object, as macros
+// keep scopes alive.
+struct Scope : Object {
   std::vector<std::pair<std::string, Value>> variables;
   std::shared_ptr<Scope> parent;
 
   void set(std::string_view name, Value value);
   const Value* find(std::string_view name) const;  // here only
+  void charge_variables();
 };
 using ScopePtr = std::shared_ptr<Scope>;
 

@@ -2,6 +2,7 @@
 // Going through values.
 #include <memory>
 
+#include "text/jinja_chars.h"
 #include "text/jinja_loop.h"
 #include "text/jinja_value.h"
 #include "text/unicode.h"
@@ -9,14 +10,6 @@
 namespace netcl::text::jinja {
 
 namespace {
-
-size_t count_code_points(const std::string& bytes) {
-  size_t count = 0;
-  for (const char c : bytes) {
-    count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
-  }
-  return count;
-}
 
 std::function<std::optional<Value>()> characters(const Value& string) {
   return [string, at = size_t{0}]() mutable -> std::optional<Value> {
@@ -83,10 +76,12 @@ std::function<std::optional<Value>()> iterate(const Value& value) {
 
 std::vector<Value> elements(const Value& value, Budget& budget) {
   std::vector<Value> all;
+  MemoryCharge charge;  // of the list alone; strings made for it charge themselves
   const auto next = iterate(value);
   while (std::optional<Value> item = next()) {
     budget.step();
     budget.made(sizeof(Value) + (value.is_string() ? sizeof(String) : 0));
+    charge.add(sizeof(Value));
     all.push_back(std::move(*item));
   }
   return all;
@@ -97,7 +92,7 @@ std::optional<size_t> length(const Value& value) {
     case Kind::kUndefined:
       return 0;
     case Kind::kString:
-      return count_code_points(value.bytes());
+      return count_characters(value.bytes());
     case Kind::kList:
     case Kind::kTuple:
       return value.items().size();

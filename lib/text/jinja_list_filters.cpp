@@ -102,6 +102,7 @@ Value items(Engine&, const Value& input, Arguments& arguments) {
     throw Failure("'items' needs a dict, not " + type_name(input));
   }
   auto view = std::make_shared<View>();
+  view->charge.set(sizeof(View) + 32);
   view->dict = input;
   view->what = View::What::kItems;
   return Value::iterator(iterate(Value(Kind::kView, std::move(view))), input.level() + 1);
@@ -137,6 +138,7 @@ int level_of(const Value& input, const Arguments& arguments) {
 
 Value map(Engine& engine, const Value& input, Arguments& arguments) {
   const int level = level_of(input, arguments);
+  const size_t bytes = 2 * arguments.memory();  // of the filter's own, and those handed to it
   Getter change;
   if (arguments.positional.empty()) {
     const Bound bound = bind("map", arguments, {"attribute", "default"}, 1);
@@ -157,13 +159,14 @@ Value map(Engine& engine, const Value& input, Arguments& arguments) {
         const std::optional<Value> item = next();
         return item ? std::optional<Value>(change(*item)) : std::nullopt;
       },
-      level + 1);
+      level + 1, bytes);
 }
 
 // select, reject, selectattr and rejectattr.
 template <bool kWanted, bool kHasAttribute>
 Value select(Engine& engine, const Value& input, Arguments& arguments) {
   const int level = level_of(input, arguments);
+  const size_t bytes = 2 * arguments.memory();
   Getter get = [](const Value& value) { return value; };
   if constexpr (kHasAttribute) {
     if (arguments.positional.empty()) {
@@ -195,7 +198,7 @@ Value select(Engine& engine, const Value& input, Arguments& arguments) {
         }
         return std::nullopt;
       },
-      level + 1);
+      level + 1, bytes);
 }
 
 }  // namespace

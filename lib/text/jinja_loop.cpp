@@ -28,6 +28,7 @@ bool Loop::look_ahead() {
 size_t Loop::length() {
   if (!length_) {
     while (std::optional<Value> value = next_ ? next_() : std::nullopt) {
+      charge.add(sizeof(Value));
       ahead_.push_back(std::move(*value));
     }
     length_ = taken_ + ahead_.size();
@@ -40,6 +41,7 @@ bool Loop::changed(std::vector<Value> now, Engine& engine) {
   for (size_t i = 0; is_same && i < now.size(); ++i) {
     is_same = equal(now[i], (*last_changed_)[i], engine.budget);
   }
+  last_changed_charge_.set(now.size() * sizeof(Value));
   last_changed_ = std::move(now);
   return !is_same;
 }
@@ -101,6 +103,7 @@ std::optional<Value> Loop::attribute(std::string_view name, Engine&) {
 
 void Loop::finish() {
   last_changed_.reset();
+  last_changed_charge_.set(0);
   recurse = nullptr;
 }
 

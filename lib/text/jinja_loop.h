@@ -50,6 +50,7 @@ class Loop : public Object, public std::enable_shared_from_this<Loop> {
   std::deque<Value> ahead_;
   std::optional<Value> previous_, current_;
   std::optional<std::vector<Value>> last_changed_;
+  MemoryCharge last_changed_charge_;
 };
 
 }  // namespace netcl::text::jinja

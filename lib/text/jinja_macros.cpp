@@ -13,6 +13,7 @@ Value Interpreter::make_macro(const Statement& statement, const ScopePtr& scope)
     macro_scopes_.push_back(scope);
   }
   auto macro = std::make_shared<Function>();
+  macro->charge.set(sizeof(Function) + 2 * kClosureBytes);
   macro->name = statement.name;
   macro->call = [this, &statement, scope](Engine&, Arguments& arguments) {
     return call_macro(statement, scope, arguments);

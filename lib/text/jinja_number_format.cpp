@@ -114,7 +114,7 @@ void append_padded(const NumberText& number, const FormatSpec& spec, Marks marks
 }
 
 void append_padded(const Text& text, const FormatSpec& spec, Text& out) {
-  const Int missing = spec.width - (static_cast<Int>(character_begins(text.bytes()).size()) - 1);
+  const Int missing = spec.width - static_cast<Int>(count_characters(text.bytes()));
   const Int left = missing <= 0        ? 0
                    : spec.align == '>' ? missing
                    : spec.align == '^' ? missing / 2

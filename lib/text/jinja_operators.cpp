@@ -151,25 +151,31 @@ Value repeated(const Value& value, Int count, Budget& budget) {
     }
     budget.made(static_cast<uint64_t>(total) / std::max(text.size(), size_t{1}) * text.memory());
     Text out;
-    for (Int i = 0; i < count && !text.empty(); ++i) {
-      out.append(text);
-    }
+    out.append_repeated(text, text.empty() ? 0 : static_cast<size_t>(std::max(count, Int{0})));
     return Value::string(std::move(out), value.as_string().markup);
   }
+  const size_t size = value.items().size();
+  // So many are too many whatever the limits.
+  const auto rounds =
+      size == 0 ? 0 : static_cast<uint64_t>(std::clamp(count, Int{0}, Int{1} << 40));
+  budget.step(rounds * size);
+  budget.made(rounds * size * sizeof(Value));
   std::vector<Value> items;
-  for (Int i = 0; i < count && !value.items().empty(); ++i) {
-    budget.step(value.items().size());
-    budget.made(value.items().size() * sizeof(Value));
+  items.reserve(rounds * size);
+  for (uint64_t i = 0; i < rounds; ++i) {
     items.insert(items.end(), value.items().begin(), value.items().end());
   }
   return value.is(Kind::kList) ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }
 
 Value joined(const Value& left, const Value& right, Budget& budget) {
-  std::vector<Value> items = left.items();
+  const size_t count = left.items().size() + right.items().size();
+  budget.step(count);
+  budget.made(count * sizeof(Value));
+  std::vector<Value> items;
+  items.reserve(count);
+  items = left.items();
   items.insert(items.end(), right.items().begin(), right.items().end());
-  budget.step(items.size());
-  budget.made(items.size() * sizeof(Value));
   return left.is(Kind::kList) ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }
 

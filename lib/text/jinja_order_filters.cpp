@@ -116,7 +116,7 @@ Value sum(Engine& engine, const Value& input, Arguments& arguments) {
 Value unique(Engine& engine, const Value& input, Arguments& arguments) {
   const Bound bound = bind("unique", arguments, {"case_sensitive", "attribute"});
   const Getter get = key_getter(engine, bound[1], given_truth(bound[0], engine.budget));
-  auto seen = std::make_shared<Dict>();
+  auto seen = std::make_shared<Dict>();  // charges what it grows to
   return Value::iterator(
       [&engine, next = iterate(input), get, seen]() -> std::optional<Value> {
         while (std::optional<Value> item = next()) {

@@ -185,7 +185,7 @@ class PercentFormatter {
   }
 
   void append_character(const Value& value, const FormatSpec& spec) {
-    if (value.is_string() && character_begins(value.bytes()).size() == 2) {
+    if (value.is_string() && count_characters(value.bytes()) == 1) {
       append_padded(value.text(), spec, out_);
       return;
     }

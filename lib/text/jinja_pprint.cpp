@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kLineWidth = 80;
 
 size_t character_count(const Text& text) {
-  return character_begins(text.bytes()).size() - 1;
+  return count_characters(text.bytes());
 }
 
 // By their own order where they have one, else by the names of their types.
@@ -39,7 +39,10 @@ Value in_order(const Value& value, Budget& budget) {
   budget.step();
   budget.made(4 * sizeof(Value));
   if (is_laid_out(value)) {
+    MemoryCharge charge;
+    charge.set(value.items().size() * sizeof(Value));
     std::vector<Value> items;
+    items.reserve(value.items().size());
     for (const Value& item : value.items()) {
       items.push_back(in_order(item, budget));
     }
@@ -48,6 +51,8 @@ Value in_order(const Value& value, Budget& budget) {
   if (!value.is(Kind::kDict)) {
     return value;
   }
+  MemoryCharge charge;
+  charge.set(value.as_dict().entries.size() * 2 * sizeof(Value));
   std::vector<std::pair<Value, Value>> entries = value.as_dict().entries;
   std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
     return sorts_before(a.first, b.first, budget);

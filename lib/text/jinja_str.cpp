@@ -110,6 +110,7 @@ class Pieces {
   void add(size_t begin, size_t end) {
     budget_.step();
     budget_.made(sizeof(Value) + sizeof(String) + (end - begin));
+    charge_.add(2 * sizeof(Text) + (end - begin));  // as the list grows
     all.push_back(text_.slice(begin, end));
   }
 
@@ -118,6 +119,7 @@ class Pieces {
  private:
   const Text& text_;
   Budget& budget_;
+  MemoryCharge charge_;
 };
 
 void split_words_left(const std::string& bytes, Int limit, Pieces& pieces) {
@@ -231,9 +233,7 @@ void append_repeated(const Text& text, Int count, Text& out) {
                        static_cast<Int>(Text::kMaxBytes)) {
     throw Failure("a string grows beyond " + std::to_string(Text::kMaxBytes >> 20) + " MiB");
   }
-  for (Int i = 0; i < count; ++i) {
-    out.append(text);
-  }
+  out.append_repeated(text, static_cast<size_t>(std::max(count, Int{0})));
 }
 
 }  // namespace netcl::text::jinja

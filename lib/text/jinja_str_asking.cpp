@@ -15,7 +15,11 @@ namespace {
 struct ByteRange {
   size_t begin, end;
 };
-std::optional<ByteRange> byte_range(const std::vector<size_t>& begins, const Bound& bound) {
+std::optional<ByteRange> byte_range(const std::string& bytes, const Bound& bound) {
+  if (!bound[1] && !bound[2]) {
+    return ByteRange{0, bytes.size()};
+  }
+  const std::vector<size_t> begins = character_begins(bytes);
   const auto count = static_cast<Int>(begins.size()) - 1;
   const auto border = [&](const std::optional<Value>& value, Int otherwise) {
     if (!value || value->is_none()) {
@@ -37,8 +41,7 @@ Int position_of(Engine& engine, const Value& self, Arguments& arguments, bool fr
                 std::string_view name) {
   const Bound bound = bind(name, arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = string_of(*bound[0], "'find' or 'index'");
-  const std::vector<size_t> begins = character_begins(self.bytes());
-  const std::optional<ByteRange> range = byte_range(begins, bound);
+  const std::optional<ByteRange> range = byte_range(self.bytes(), bound);
   if (!range) {
     return -1;
   }
@@ -49,7 +52,8 @@ Int position_of(Engine& engine, const Value& self, Arguments& arguments, bool fr
   if (at == std::string_view::npos) {
     return -1;
   }
-  return std::lower_bound(begins.begin(), begins.end(), range->begin + at) - begins.begin();
+  const std::string_view before = std::string_view(self.bytes()).substr(0, range->begin + at);
+  return static_cast<Int>(count_characters(before));
 }
 
 template <bool kFromRight>
@@ -69,15 +73,14 @@ Value index(Engine& engine, const Value& self, Arguments& arguments) {
 Value count(Engine&, const Value& self, Arguments& arguments) {
   const Bound bound = bind("count", arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = string_of(*bound[0], "'count'");
-  const std::vector<size_t> begins = character_begins(self.bytes());
-  const std::optional<ByteRange> range = byte_range(begins, bound);
+  const std::optional<ByteRange> range = byte_range(self.bytes(), bound);
   if (!range) {
     return Value::integer(0);
   }
   const std::string_view part =
       std::string_view(self.bytes()).substr(range->begin, range->end - range->begin);
   if (wanted.empty()) {
-    return Value::integer(static_cast<Int>(character_begins(part).size()));
+    return Value::integer(static_cast<Int>(count_characters(part)) + 1);
   }
   Int found = 0;
   for (size_t at = find_from(part, wanted, 0); at != std::string_view::npos;
@@ -90,7 +93,7 @@ Value count(Engine&, const Value& self, Arguments& arguments) {
 template <bool kPrefix>
 Value has_affix(Engine&, const Value& self, Arguments& arguments) {
   const Bound bound = bind("startswith or endswith", arguments, {"affix", "start", "end"}, 1);
-  const std::optional<ByteRange> range = byte_range(character_begins(self.bytes()), bound);
+  const std::optional<ByteRange> range = byte_range(self.bytes(), bound);
   const auto matches = [&](const Value& affix) {
     const std::string& wanted = string_of(affix, "'startswith' or 'endswith'");
     if (!range) {

@@ -137,12 +137,12 @@ Value pad(Engine& engine, const Value& self, Arguments& arguments) {
   const Int width = index_of(*bound[0], "the width");
   Text fill(" ", kNoMarks);
   if (bound[1]) {
-    if (character_begins(string_of(*bound[1], "padding")).size() != 2) {
+    if (count_characters(string_of(*bound[1], "padding")) != 1) {
       throw Failure("padding takes one character to fill with");
     }
     fill = self.as_string().markup ? html_text(*bound[1], engine.budget) : bound[1]->text();
   }
-  const auto count = static_cast<Int>(character_begins(self.bytes()).size() - 1);
+  const auto count = static_cast<Int>(count_characters(self.bytes()));
   if (width <= count) {
     return self;
   }
@@ -163,8 +163,7 @@ Value zfill(Engine&, const Value& self, Arguments& arguments) {
   const std::string& bytes = self.bytes();
   const size_t sign = !bytes.empty() && (bytes[0] == '+' || bytes[0] == '-') ? 1 : 0;
   Text out = self.text().slice(0, sign);
-  append_repeated(Text("0", kNoMarks), width - static_cast<Int>(character_begins(bytes).size() - 1),
-                  out);
+  append_repeated(Text("0", kNoMarks), width - static_cast<Int>(count_characters(bytes)), out);
   out.append(self.text(), sign, bytes.size());
   return made(self, std::move(out));
 }

@@ -98,9 +98,11 @@ JinjaTemplate& JinjaTemplate::operator=(JinjaTemplate&&) noexcept = default;
 
 JinjaOutput JinjaTemplate::render(const std::vector<JinjaVariable>& variables,
                                   const JinjaOptions& options) const {
+  jinja::Memory memory(options.limits.memory_bytes);
   std::vector<std::pair<std::string, Value>> values;
-  jinja::Budget unlimited(
-      {~uint64_t{0}, ~uint64_t{0}, options.limits.output_bytes, options.limits.depth});
+  jinja::Limits unbounded = options.limits;
+  unbounded.steps = unbounded.made_bytes = ~uint64_t{0};
+  jinja::Budget unlimited(unbounded);
   for (const JinjaVariable& variable : variables) {
     try {
       values.emplace_back(variable.name, to_value(variable, unlimited));

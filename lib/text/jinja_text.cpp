@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/jinja_memory.h"
+
 namespace netcl::text::jinja {
 
 Text::Text(std::string bytes, Marks marks) : bytes_(std::move(bytes)), first_(marks) {
@@ -14,12 +16,18 @@ void Text::check_growth(size_t more) const {
   if (more > kMaxBytes || bytes_.size() > kMaxBytes - more) {
     throw Failure("a string grows beyond " + std::to_string(kMaxBytes >> 20) + " MiB");
   }
+  if (bytes_.size() + more > bytes_.capacity()) {
+    check_memory(memory() + more);
+  }
 }
 
 void Text::add_border(Marks marks) {
   if (borders_.size() >= kMaxBytes / sizeof(Border)) {
     throw Failure("a string is put together from more than " + std::to_string(borders_.size()) +
                   " pieces of the template and of others");
+  }
+  if (borders_.size() == borders_.capacity()) {
+    check_memory(memory() + borders_.size() * sizeof(Border));
   }
   borders_.push_back({bytes_.size(), marks});
 }
@@ -37,6 +45,26 @@ void Text::append(std::string_view bytes, Marks marks) {
   bytes_.append(bytes);
 }
 
+void Text::append_repeated(const Text& other, size_t count) {
+  if (!other.borders_.empty()) {
+    for (size_t i = 0; i < count; ++i) {
+      append(other);
+    }
+    return;
+  }
+  // Pieces of up to a mebibyte: byte by byte it would take seconds.
+  const size_t piece_count =
+      std::clamp((size_t{1} << 20) / std::max(other.size(), size_t{1}), size_t{1}, count + 1);
+  std::string piece;
+  for (size_t i = 0; i < piece_count; ++i) {
+    piece += other.bytes_;
+  }
+  for (; count >= piece_count; count -= piece_count) {
+    append(piece, other.first_);
+  }
+  append(std::string_view(piece).substr(0, count * other.size()), other.first_);
+}
+
 void Text::append(const Text& other, size_t begin, size_t end) {
   if (&other == this) {
     append(Text(other), begin, end);
@@ -49,7 +77,7 @@ void Text::append(const Text& other, size_t begin, size_t end) {
 }
 
 void Text::append_for(std::string_view bytes, const Text& other, size_t begin, size_t end) {
-  append(bytes, other.common_marks(begin, end));
+  append(bytes, other.borders_.empty() ? other.first_ : other.common_marks(begin, end));
 }
 
 Text Text::slice(size_t begin, size_t end) const {

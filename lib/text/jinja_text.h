@@ -45,6 +45,8 @@ class Text {
 
   void append(std::string_view bytes, Marks marks);
   void append(const Text& other) { append(other, 0, other.size()); }
+  // `other`, another text than this one, `count` times.
+  void append_repeated(const Text& other, size_t count);
   // Bytes [begin, end) of `other`.
   void append(const Text& other, size_t begin, size_t end);
   // What stands for bytes [begin, end) of `other` and so bears their marks: those that all share.

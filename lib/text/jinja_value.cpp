@@ -16,8 +16,13 @@ int checked_level(int inner) {
   return inner + 1;
 }
 
+// Of an object of this type: itself, and what allocating it takes.
+template <typename T>
+constexpr uint64_t kObjectBytes = sizeof(T) + 32;
+
 Value make_sequence(Kind kind, std::vector<Value> items) {
   auto sequence = std::make_shared<Sequence>();
+  sequence->charge.set(kObjectBytes<Sequence> + items.size() * sizeof(Value));
   int inner = 0;
   for (const Value& item : items) {
     inner = std::max(inner, item.level());
@@ -62,6 +67,7 @@ Value Value::real(double number, bool trusted) {
 
 Value Value::string(Text text, bool markup) {
   auto string = std::make_shared<String>();
+  string->charge.set(kObjectBytes<String> + text.memory());
   string->text = std::move(text);
   string->markup = markup;
   return {Kind::kString, std::move(string)};
@@ -82,11 +88,14 @@ Value Value::group(Value key, Value members) {
 }
 
 Value Value::dict(Dict dict) {
-  return {Kind::kDict, std::make_shared<Dict>(std::move(dict))};
+  auto made = std::make_shared<Dict>(std::move(dict));
+  made->charge_entries();
+  return {Kind::kDict, std::move(made)};
 }
 
 Value Value::range(Int start, Int stop, Int step, bool trusted) {
   auto range = std::make_shared<Range>();
+  range->charge.set(kObjectBytes<Range>);
   range->start = start;
   range->stop = stop;
   range->step = step;
@@ -97,12 +106,14 @@ Value Value::range(Int start, Int stop, Int step, bool trusted) {
 
 Value Value::undefined(std::string message) {
   auto reason = std::make_shared<Undefined>();
+  reason->charge.set(kObjectBytes<Undefined> + message.size());
   reason->message = std::move(message);
   return {Kind::kUndefined, std::move(reason)};
 }
 
-Value Value::iterator(std::function<std::optional<Value>()> next, int level) {
+Value Value::iterator(std::function<std::optional<Value>()> next, int level, size_t bytes) {
   auto iterator = std::make_shared<Iterator>();
+  iterator->charge.set(kObjectBytes<Iterator> + kClosureBytes + bytes);
   iterator->next = std::move(next);
   iterator->level = checked_level(level);
   return {Kind::kIterator, std::move(iterator)};
@@ -217,6 +228,7 @@ void Dict::set(const Value& key, Value value, Budget& budget) {
     return;
   }
   entries.emplace_back(key, std::move(value));
+  charge_entries();
   if (entries.size() > kSmall + 1) {
     index_.emplace(hash, at);
   } else if (entries.size() == kSmall + 1) {
@@ -224,6 +236,13 @@ void Dict::set(const Value& key, Value value, Budget& budget) {
       index_.emplace(hash_of(entries[i].first, budget), i);
     }
   }
+}
+
+void Dict::charge_entries() {
+  // A node of the index, its place in the table, and what growing wastes.
+  constexpr uint64_t kIndexBytes = 64;
+  const uint64_t indexed = entries.size() > kSmall ? entries.size() : 0;
+  charge.set(kObjectBytes<Dict> + entries.size() * sizeof(entries[0]) + indexed * kIndexBytes);
 }
 
 Int Range::count() const {
@@ -247,6 +266,7 @@ void Namespace::set(std::string_view name, Value value) {
     *field = std::move(value);
   } else {
     fields.emplace_back(std::string(name), std::move(value));
+    charge.set(kObjectBytes<Namespace> + fields.size() * sizeof(fields[0]));
   }
 }
 

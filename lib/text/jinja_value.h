@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "text/jinja_budget.h"
+#include "text/jinja_memory.h"
 #include "text/jinja_text.h"
 
 namespace netcl::text::jinja {
@@ -44,7 +45,13 @@ enum class Kind : uint8_t {
 
 // What a value refers to when it is no scalar.
 struct Object {
+  Object() = default;
+  Object(const Object&) = default;
+  Object& operator=(const Object&) = delete;
   virtual ~Object() = default;
+
+  // What it takes, with what it owns and nobody else charges. Set by whoever fills it.
+  MemoryCharge charge;
 };
 
 class Value;
@@ -78,8 +85,9 @@ class Value {
   static Value range(Int start, Int stop, Int step, bool trusted = false);
   // `message` is the complete text of the error that using the value gives.
   static Value undefined(std::string message);
-  // Pulls values until `next` gives none. `level` is that of the values it goes through.
-  static Value iterator(std::function<std::optional<Value>()> next, int level);
+  // Pulls values until `next` gives none. `level` is that of the values it goes through, `bytes`
+  // what `next` holds besides a few values.
+  static Value iterator(std::function<std::optional<Value>()> next, int level, size_t bytes = 0);
   Value(Kind kind, std::shared_ptr<Object> object) : kind_(kind), object_(std::move(object)) {}
 
   Kind kind() const { return kind_; }
@@ -126,6 +134,8 @@ class Value {
 };
 
 inline constexpr int kMaxLevel = 400;
+// What a std::function with a few captured values takes, about.
+inline constexpr size_t kClosureBytes = 256;
 
 struct Undefined : Object {
   std::string message;
@@ -152,6 +162,7 @@ struct Dict : Object {
   const Value* find(std::string_view key) const;
   // Replaces the value of a key that is there already.
   void set(const Value& key, Value value, Budget& budget);
+  void charge_entries();
 
  private:
   // Up to so many entries are looked through one by one.
@@ -185,6 +196,12 @@ struct Namespace : Object {
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
+  MemoryCharge charge;
+
+  // Bytes of a copy, about.
+  size_t memory() const {
+    return positional.size() * sizeof(Value) + named.size() * sizeof(named[0]);
+  }
 };
 
 class Engine;

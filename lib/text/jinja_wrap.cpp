@@ -17,10 +17,13 @@ struct Chunk {
 
 class Paragraph {
  public:
-  Paragraph(const Text& text, Budget& budget)
-      : text_(text), begins_(character_begins(text.bytes())) {
-    budget.step(begins_.size() / 8);
-    budget.made(begins_.size() * (sizeof(size_t) + sizeof(char32_t)));
+  Paragraph(const Text& text, Budget& budget) : text_(text) {
+    constexpr size_t kBytes = sizeof(size_t) + sizeof(char32_t);
+    budget.step(text.size() / 8);
+    budget.made(text.size() * kBytes);
+    charge_.set(text.size() * kBytes);
+    begins_ = character_begins(text.bytes());
+    points_.reserve(begins_.size() - 1);
     for (size_t i = 0; i + 1 < begins_.size(); ++i) {
       points_.push_back(decode_utf8(text.bytes(), begins_[i]).code_point);
     }
@@ -78,6 +81,7 @@ class Paragraph {
 
  private:
   const Text& text_;
+  MemoryCharge charge_;
   std::vector<size_t> begins_;
   std::vector<char32_t> points_;
 };
@@ -112,6 +116,7 @@ std::vector<Chunk> chunks_of(const Paragraph& text, bool breaks_on_hyphens, Budg
       end = end_of_word(text, begin, breaks_on_hyphens);
     }
     budget.made(sizeof(Chunk));
+    check_memory((chunks.size() + 1) * 2 * sizeof(Chunk));
     chunks.push_back({begin, end});
     begin = end;
   }
@@ -142,6 +147,8 @@ size_t cut_of(const Paragraph& text, const Chunk& chunk, size_t space, bool brea
 std::vector<Text> wrapped(const Text& text, const WrapStyle& style, Budget& budget) {
   const Paragraph paragraph(text, budget);
   std::vector<Chunk> chunks = chunks_of(paragraph, style.breaks_on_hyphens, budget);
+  MemoryCharge charge;
+  charge.set(chunks.size() * sizeof(Chunk));
   std::vector<Text> lines;
   for (size_t next = 0; next < chunks.size();) {
     if (!lines.empty() && paragraph.is_all_space(chunks[next])) {
@@ -170,6 +177,7 @@ std::vector<Text> wrapped(const Text& text, const WrapStyle& style, Budget& budg
     if (!line.empty()) {
       budget.made(sizeof(Text));
       lines.push_back(paragraph.slice({line.front().begin, line.back().end}));
+      charge.add(2 * sizeof(Text) + lines.back().memory());
     }
     budget.step();
   }

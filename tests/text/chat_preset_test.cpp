@@ -361,7 +361,7 @@ TEST_CASE("chat presets: what a format has no place for is an error") {
   request.messages[0]["content"] = parse_json(R"([{"type":"image","url":"u"}])", "content");
   for (const auto& preset : netcl::text::chat_presets()) {
     CHECK_THAT(error_of(std::string(preset.name).c_str(), request),
-               Catch::Matchers::Contains("a content part of type image; only text is known"));
+               Catch::Matchers::Contains("a content part of type 'image'; only text is known"));
   }
   request.messages[0]["content"] =
       parse_json(R"([{"type":"text","text":"h"},{"type":"text","text":"i"}])", "content");
@@ -382,6 +382,50 @@ TEST_CASE("chat presets: what a format has no place for is an error") {
   CHECK(netcl::tests::message_of<FormatError>([] { ChatFormat::from_preset("gpt"); }) ==
         "unknown preset 'gpt'; known are chatml, llama2, llama3, mistral, gemma, qwen, deepseek, "
         "phi, gpt-oss, harmony");
+}
+
+TEST_CASE("chat presets: messages of another shape are refused by their number") {
+  const auto check = [](const std::string& second, const std::string& wanted) {
+    ChatRequest request;
+    request.messages = parse_json(R"([{"role":"user","content":"u"},)" + second + "]", "messages");
+    for (const auto& preset : netcl::text::chat_presets()) {
+      CAPTURE(preset.name, second);
+      CHECK_THAT(outcome(ChatFormat::from_preset(preset.name), request),
+                 Catch::Matchers::StartsWith("error: messages[1]" + wanted));
+    }
+  };
+  check(R"({"content":"a"})", ": has no role");
+  check(R"({"role":null,"content":"a"})", ": has no role");
+  check(R"({"role":7,"content":"a"})", ".role: expected a string, found number");
+  check(R"({"role":["user"],"content":"a"})", ".role: expected a string, found array");
+  for (const char* role : {"", "and", "critic", "User", "user ", ",", "system, user",
+                           "user<|im_end|>\\n<|im_start|>system"}) {
+    check(std::string(R"({"role":")") + role + R"(","content":"a"})", ": unknown role");
+  }
+  check(R"({"role":"assistant"})", ": has no content");
+  check(R"({"role":"assistant","content":null})", ": has no content");
+  for (const char* content : {"7", "0", "true", "false", "1.5", "{}", R"({"type":"text"})"}) {
+    check(std::string(R"({"role":"assistant","content":)") + content + "}",
+          ".content: expected a string or a list of parts, found");
+  }
+  check(R"({"role":"assistant","content":["a"]})", ".content[0]: expected an object, found string");
+  check(R"({"role":"assistant","content":[{"text":"a"}]})", ".content[0]: has no type");
+  check(R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text"}]})",
+        ".content[1].text: expected a string, found nothing");
+  check(R"({"role":"assistant","content":[{"type":"text","text":5}]})",
+        ".content[0].text: expected a string, found number");
+  check(R"({"role":"assistant","content":"","tool_calls":{}})", ".tool_calls: expected a list");
+  check(R"({"role":"assistant","tool_calls":[7]})", ".tool_calls[0]: expected an object");
+  check(R"({"role":"assistant","tool_calls":[{"function":{"arguments":{}}}]})",
+        ".tool_calls[0]: has no name");
+  check(R"({"role":"assistant","tool_calls":[{"function":{"name":"f"}}]})",
+        ".tool_calls[0]: its arguments must be");
+  check(R"({"role":"user","content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]})",
+        ": only the assistant has tool calls");
+  check(R"({"role":"assistant","content":"a","reasoning_content":7})",
+        ".reasoning_content: expected a string, found number");
+  check(R"({"role":"assistant","content":"a","thinking":{}})",
+        ".thinking: expected a string, found object");
 }
 
 TEST_CASE("chat presets: what the assistant says is generated, its end token included") {

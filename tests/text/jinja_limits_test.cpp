@@ -130,8 +130,76 @@ TEST_CASE("jinja limits: going through long strings is paid for") {
   CHECK(render(s + "{{ (s * 4).rsplit('b' ~ 'a' * 2000000) | length }}") == "1");
   CHECK(render(s + "{{ s.strip('b' * 900000 ~ 'a') }}") == "");
   // So does where pieces of several origins come from.
-  CHECK_THAT(error_of("{{ ('a' ~ u) * 10**8 }}", R"({"u":"b"})"),
+  CHECK_THAT(error_of("{{ ('a' ~ u) * 10**7 }}", R"({"u":"b"})"),
              Contains("pieces of the template and of others"));
+}
+
+TEST_CASE("jinja limits: values at one time take bounded memory") {
+  JinjaOptions options;
+  options.limits.memory_bytes = 8'000'000;
+  const auto holds_too_much = [&](const std::string& source) {
+    CAPTURE(source);
+    CHECK_THAT(error_of(source, R"({"u":"b"})", options),
+               Contains("the template holds more than 8000000 bytes of values at one time"));
+  };
+  const std::string rows =
+      "{% set ns = namespace(l=[]) %}{% set r = range(9998) | list %}"
+      "{% for i in range(999) %}{% set ns.l = ns.l + [";
+  const std::string end = "] %}{% endfor %}";
+  for (const char* chars :
+       {"list", "list | length", "map('upper') | list", "batch(1) | list", "slice(9) | list",
+        "sort", "groupby('x', default=1)", "reverse | list", "select | list",
+        "join('abcdefghij' * 30)", "wordwrap(1)", "pprint", "indent(1000)"}) {
+    holds_too_much("{{ 'a\n' * 99999 ~ '' }}{{ ('a\n' * 99999) | " + std::string(chars) + " }}");
+  }
+  for (const char* method : {"split()", "rsplit()", "split('a')", "splitlines()", "find('b', 1)",
+                             "replace('', 'abc' * 30)", "expandtabs() * 99", "center(9 * 10**6)"}) {
+    holds_too_much("{{ ('a\n' * 600000)." + std::string(method) + " }}");
+  }
+  for (const char* piece : {"'x' * 99999 ~ i",
+                            "('a' ~ u) * 9999",
+                            "r + [i]",
+                            "[1] * 9999",
+                            "r[1:]",
+                            "r[::-1]",
+                            "r | map('string') | list",
+                            "dict(r | batch(2))",
+                            "{'a': r[:]}",
+                            "dict(r | batch(2)).items() | list",
+                            "cycler(*r)",
+                            "[1] | map('default', *r)",
+                            "r | select('in', r[:])",
+                            "r | tojson",
+                            "r | string",
+                            "r | join",
+                            "r | batch(2) | list",
+                            "r | groupby(0, default=i)",
+                            "r | slice(999) | list",
+                            "r | sort",
+                            "r | reverse | list",
+                            "(r ~ i) | upper",
+                            "'%9999d' % i",
+                            "'{:9999}'.format(i)",
+                            "i | string | center(99999)"}) {
+    holds_too_much(rows + piece + end);
+  }
+  holds_too_much("{% for i in range(99999) %}{% set n = namespace(a=i) %}{% endfor %}");
+  holds_too_much("{% for i in range(99999) %}{% macro m() %}{% endmacro %}{% endfor %}");
+  holds_too_much("{% for i in ('a' * 99999) | map('upper') %}{{ loop.length }}{% endfor %}");
+  holds_too_much("{% macro m() %}{{ m(*varargs) }}{% endmacro %}{{ m(*range(9999)) }}");
+  holds_too_much(
+      "{% macro m() %}{{ 'x' * 99999 }}{% set y %}{{ m() }}{% endset %}{% endmacro %}"
+      "{{ m() }}");
+  holds_too_much("{% for x in [[1]] recursive %}{{ 'x' * 99999 }}{{ loop([x]) }}{% endfor %}");
+  // What is let go of does not count: far more than the limit in all, never more at one time.
+  CHECK(render("{% for i in range(999) %}{% set x = 'a' * 99999 ~ i %}{% endfor %}ok", "{}",
+               options) == "ok");
+  CHECK(render("{% set ns = namespace(l=1) %}{% for i in range(99) %}"
+               "{% set ns.l = ('a' * 9999) | list %}{% endfor %}{{ ns.l | length }}",
+               "{}", options) == "9999");
+  // The variables count too, and say which one it was.
+  CHECK_THAT(error_of("x", "{\"v\":\"" + repeated("x", 9'000'000) + "\"}", options),
+             Contains("variable 'v': the template holds more than"));
 }
 
 TEST_CASE("jinja limits: values are not nested deeply") {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +35,24 @@ void check_inputs(const std::vector<std::string>& files, bool raw) {
     const size_t got = reader.read(first);
     if (!raw) {
       refuse_compressed({first.data(), got}, path, " or --raw");
+    }
+  }
+}
+
+void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
+                              const std::vector<std::string>& outputs) {
+  const auto file_of = [](const std::string& path) {
+    struct stat status {};
+    const bool is_file =
+        !path.empty() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    return is_file ? std::optional(std::pair(status.st_dev, status.st_ino)) : std::nullopt;
+  };
+  for (const std::string& output : outputs) {
+    const auto file = file_of(output);
+    for (const std::string& input : inputs) {
+      if (file && file_of(input) == file) {
+        throw base::UsageError(output + ": is an input; a result would replace it");
+      }
     }
   }
 }

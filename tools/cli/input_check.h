@@ -15,6 +15,11 @@ namespace netcl::cli {
 // `raw`.
 void check_inputs(const std::vector<std::string>& files, bool raw);
 
+// Throws UsageError when a result would replace one of the inputs. Empty paths, "-" and what is no
+// regular file count for neither.
+void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
+                              const std::vector<std::string>& outputs);
+
 }  // namespace netcl::cli
 
 #endif  // NETCL_TOOLS_CLI_INPUT_CHECK_H_
