@@ -14,6 +14,7 @@
 #include "base/json_file.h"
 #include "cli/documents.h"
 #include "cli/merges_directory.h"
+#include "cli/read_back.h"
 #include "text/tokenizer_compare.h"
 #include "text/tokenizer_parts.h"
 
@@ -94,28 +95,13 @@ std::string specials_json(const Specials& specials) {
   return text + "\n}\n";
 }
 
-// Single quotes for a shell.
-std::string shell_quote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
 // Says which options bring back what the target does not hold.
 void warn_of_what_is_left_out(const text::BpeTokenizer& tokenizer, const ConvertOptions& options,
                               const text::TokenizerFileOptions& read_back) {
   if (options.target == ConvertTarget::kJson) {
     return;
   }
-  std::string with = read_back.pattern_name.empty()
-                         ? "--pattern-regex " + shell_quote(read_back.pattern_regex)
-                         : "--pattern " + read_back.pattern_name;
-  if (read_back.specials) {
-    with += " --specials " + (options.specials_out_path.empty() ? "FILE (--specials-out writes it)"
-                                                                : options.specials_out_path);
-  }
+  const std::string with = read_back_text(read_back, options.specials_out_path);
   const text::TokenizerParts& parts = tokenizer.parts();
   std::string lost = parts.normalizer.empty() ? "split pattern" : "split pattern, normalizer";
   lost += parts.added_tokens.empty() ? "" : " and special tokens";
