@@ -41,7 +41,7 @@ const char* const kFooter =
     "options that bring them back are named. What no option brings back is refused.\n"
     "\n"
     "Exit codes: 0 done, 1 the ids would differ, 2 usage, 3 bad input, 4 cannot read or write,\n"
-    "70 a bug of ours\n";
+    "5 out of memory, 70 a bug of ours\n";
 
 void declare(cli::ToolApp& app, Options& options) {
   cli::add_tokenizer_options(app, options.tokenizer);
@@ -76,6 +76,17 @@ void set_target(Options& options) {
                            "directory, or give --to");
   }
   convert.target = *options.target;
+  switch (convert.target) {
+    case cli::ConvertTarget::kJson:
+      cli::check_output_name(convert.output, "--to json writes a tokenizer.json", {".json"});
+      break;
+    case cli::ConvertTarget::kTiktoken:
+      cli::check_output_name(convert.output, "--to tiktoken writes ranks",
+                             {".tiktoken", ".model", ".txt"});
+      break;
+    case cli::ConvertTarget::kMerges:
+      break;  // a directory may be called as it likes
+  }
   cli::refuse_same_outputs({convert.output, convert.specials_out_path, options.info ? "-" : ""});
   cli::check_output_name(convert.specials_out_path, "--specials-out writes JSON",
                          {".json", ".txt"});

@@ -361,6 +361,8 @@ EncodeStats encode_documents(const EncodeRunOptions& given, const CommonOptions&
   EncodeRunOptions options = given;
   if (options.format == IdFormat::kAuto) {
     options.format = id_format_of_name(options.output);
+  } else {
+    check_id_output_name(options.output, options.format);
   }
   check_options(options);
   return EncodeRun(options, common).run();
