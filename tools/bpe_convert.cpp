@@ -42,7 +42,7 @@ const char* const kFooter =
     "options that bring them back are named. What no option brings back is refused.\n"
     "\n"
     "Exit codes: 0 done, 1 the ids would differ, 2 usage, 3 bad input, 4 cannot read or write,\n"
-    "70 a bug of ours\n";
+    "5 out of memory, 70 a bug of ours\n";
 
 void declare(cli::ToolApp& app, Options& options) {
   cli::add_tokenizer_options(app, options.tokenizer);
@@ -77,6 +77,17 @@ void set_target(Options& options) {
                            "directory, or give --to");
   }
   convert.target = *options.target;
+  switch (convert.target) {
+    case cli::ConvertTarget::kJson:
+      cli::check_output_name(convert.output, "--to json writes a tokenizer.json", {".json"});
+      break;
+    case cli::ConvertTarget::kTiktoken:
+      cli::check_output_name(convert.output, "--to tiktoken writes ranks",
+                             {".tiktoken", ".model", ".txt"});
+      break;
+    case cli::ConvertTarget::kMerges:
+      break;  // a directory may be called as it likes
+  }
   cli::refuse_same_outputs({convert.output, convert.specials_out_path, options.info ? "-" : ""});
   cli::check_output_name(convert.specials_out_path, "--specials-out writes JSON",
                          {".json", ".txt"});
@@ -96,7 +107,9 @@ int run(Options& options, const cli::CommonOptions& common) {
   const text::TokenizerFile file =
       cli::load_tokenizer_file(options.tokenizer, convert.verify_path == "-");
   base::ThreadPool pool(common.thread_count);
+  const std::string info = options.info ? cli::tokenizer_info_json(file, pool) : std::string();
   if (converts) {
+    convert.info = info;
     cli::ProgressReport progress(common.progress);
     const std::optional<std::string> difference =
         cli::convert_tokenizer(file.tokenizer, convert, pool, progress.callback());
@@ -105,11 +118,8 @@ int run(Options& options, const cli::CommonOptions& common) {
       spdlog::error("{}: not written: {}", base::display_path(convert.output), *difference);
       return 1;
     }
-  }
-  if (options.info) {
-    base::OutputFile out("-");
-    out.write(cli::tokenizer_info_json(file, pool));
-    out.commit();
+  } else {
+    base::write_file("-", info);
   }
   return 0;
 }

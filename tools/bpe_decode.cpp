@@ -40,7 +40,9 @@ const char* const kFooter =
     "else\n"
     "by the first byte; u16 and u32 are never guessed.\n"
     "\n"
-    "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 70 a bug of ours\n";
+    "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 5 out of memory, 70 a bug "
+    "of\n"
+    "ours\n";
 
 void declare(cli::ToolApp& app, Options& options) {
   cli::add_tokenizer_options(app, options.tokenizer);

@@ -40,7 +40,9 @@ const char* const kFooter =
     "and\n"
     "bpe-decode --lines puts it back.\n"
     "\n"
-    "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 70 a bug of ours\n";
+    "Exit codes: 0 done, 2 usage, 3 bad input, 4 cannot read or write, 5 out of memory, 70 a bug "
+    "of\n"
+    "ours\n";
 
 void declare(cli::ToolApp& app, Options& options) {
   cli::EncodeRunOptions& run = options.run;
@@ -85,8 +87,10 @@ void declare(cli::ToolApp& app, Options& options) {
                "Memory for ids of pieces seen before, of each thread; default: 128M")
       ->group("Limits");
   app.add_size("--max-piece", run.encode.max_piece, text::kLeastMaxPiece, text::kMostMaxPiece,
-               "Longest piece without a place to split, and longest text for a normalizer or\n"
-               "made by one; a longer one is bad input. Default: 1G")
+               "Longest piece without a place to split; where there is a normalizer, also the\n"
+               "longest text between added tokens that it is given or makes (text for a normal\n"
+               "form such as NFC is cut into parts first where that changes nothing). A longer\n"
+               "one is bad input. Default: 1G")
       ->group("Limits");
   app.add_text("--offsets", run.offsets_path, "FILE",
                ".npy <u8 [documents + 1]: where each document's ids begin")

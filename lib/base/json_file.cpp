@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace netcl::base {
 
@@ -30,8 +31,8 @@ std::string reason(const std::string& what) {
 // one is added: both are quadratic.
 class TreeBuilder : public nlohmann::json_sax<Json> {
  public:
-  TreeBuilder(std::string_view where, BigIntegers big_integers)
-      : where_(where), big_integers_(big_integers) {}
+  TreeBuilder(std::string_view text, std::string_view where, BigIntegers big_integers)
+      : text_(text), where_(where), big_integers_(big_integers) {}
 
   Json take() { return std::move(root_); }
 
@@ -41,8 +42,9 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& digits) override {
     if (big_integers_ == BigIntegers::kRefuse && digits.find_first_of(".eE") == std::string::npos) {
-      throw FormatError(std::string(where_) + ": " + place() + "the integer " +
-                        digits.substr(0, 60) + " has more than 64 bits");
+      // The first one that is written so, since every one is refused.
+      throw FormatError(at_byte(where_, find_json_number(text_, digits)) + ": " + place() +
+                        "the integer " + digits.substr(0, 60) + " has more than 64 bits");
     }
     return add(value);
   }
@@ -125,6 +127,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     return fields.emplace_back(std::move(key_), std::move(value)).second;
   }
 
+  std::string_view text_;
   std::string_view where_;
   BigIntegers big_integers_;
   Json root_;
@@ -150,7 +153,7 @@ Json parse_json(std::string_view text, std::string_view where, BigIntegers big_i
     // The parser would take it for the end of the text.
     throw FormatError(at_byte(where, nul) + ": not valid JSON: NUL byte");
   }
-  TreeBuilder builder(where, big_integers);
+  TreeBuilder builder(text, where, big_integers);
   try {
     Json::sax_parse(text.begin(), text.end(), &builder);
   } catch (const Json::exception& error) {

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 // offset for anything that is not RFC 8259 JSON in valid UTF-8: trailing text, a byte order mark,
 // lone surrogates, raw control bytes, a duplicate key, nesting deeper than kMaxJsonDepth.
 inline constexpr size_t kMaxJsonDepth = 512;
-// What becomes of an integer that has more than 64 bits: the nearest double, or FormatError.
+// What becomes of an integer that has more than 64 bits: the nearest double, or a FormatError with
+// its place.
 enum class BigIntegers { kRound, kRefuse };
 Json parse_json(std::string_view text, std::string_view where,
                 BigIntegers big_integers = BigIntegers::kRound);

@@ -141,8 +141,8 @@ NormalizerStep read_normalizer_step(const HfObject& object) {
       step.pattern = pattern.text;
       step.content = object.text("content");
     } else {
-      step = with_place(
-          object, [&] { return make_replace_regex_step(pattern.text, object.text("content")); });
+      const std::string content = object.text("content");
+      step = with_place(object, [&] { return make_replace_regex_step(pattern.text, content); });
     }
   } else {
     object.refuse("type",
@@ -165,9 +165,9 @@ PreTokenizerStep read_split(const HfObject& object) {
   object.allow_only({"type", "pattern", "behavior", "invert"});
   const HfPattern pattern = read_pattern(object);
   const SplitBehavior behavior = read_behavior(object);
-  return with_place(object, [&] {
-    return make_split_step(pattern.text, pattern.is_literal, behavior, object.flag("invert"));
-  });
+  const bool invert = object.flag("invert");
+  return with_place(
+      object, [&] { return make_split_step(pattern.text, pattern.is_literal, behavior, invert); });
 }
 
 void read_pre_tokenizer_step(const HfObject& object, std::vector<PreTokenizerStep>& steps) {

@@ -84,8 +84,7 @@ dom::element parse(dom::parser& parser, std::string_view bytes, const std::strin
     throw std::bad_alloc();
   }
   if (error != simdjson::SUCCESS) {
-    base::parse_json(bytes, where);  // throws and says where
-    // A whole number above 64 bits.
+    base::parse_json(bytes, where, base::BigIntegers::kRefuse);  // throws and says where
     throw FormatError(where + ": not supported JSON: " + simdjson::error_message(error));
   }
   return root;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <time.h>
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -22,6 +24,16 @@ namespace {
 
 constexpr uint32_t kMatchLimit = 100'000'000;
 constexpr uint32_t kHeapLimitKib = 1u << 20;
+// PCRE2's limit is one of each attempt at a place. A pattern that looks far ahead at every place of
+// a long run (a*b|a in a text of a) stays below it and takes time by the square of the run; so the
+// search of a text has a limit of its own, which ordinary patterns stay far below.
+constexpr double kSearchSeconds = 5;
+constexpr double kSearchSecondsPerByte = 5e-6;
+// How often the clock is read: it takes longer than many a match.
+constexpr size_t kMatchesPerLook = 32;
+// Of one call of PCRE2, so that a search without matches comes back between.
+constexpr size_t kStartsPerCall = 1024;
+constexpr size_t kStartsPerSlowCall = 16;
 constexpr size_t kJitStackStart = 64u << 10;
 constexpr size_t kJitStackMax = 64u << 20;
 
@@ -52,8 +64,8 @@ Pcre2Ptr<pcre2_code, pcre2_code_free> compile(const std::string& translated,
   int error = 0;
   PCRE2_SIZE offset = 0;
   Pcre2Ptr<pcre2_code, pcre2_code_free> code(
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), PCRE2_UTF,
-                    &error, &offset, context.get()));
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
+                    PCRE2_UTF | PCRE2_USE_OFFSET_LIMIT, &error, &offset, context.get()));
   if (!code) {
     throw base::FormatError("pattern: cannot be compiled: " + pcre2_message(error) + " in " +
                             base::quote(source, 200));
@@ -62,6 +74,38 @@ Pcre2Ptr<pcre2_code, pcre2_code_free> compile(const std::string& translated,
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
   return code;
 }
+
+double thread_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// The time of this thread that the search of one text may take, from the first look at the clock:
+// short texts, which most are, see none.
+class SearchTime {
+ public:
+  explicit SearchTime(size_t text_bytes)
+      : allowed_(kSearchSeconds + kSearchSecondsPerByte * static_cast<double>(text_bytes)) {}
+  // After a call of PCRE2, which may have found nothing in up to starts_per_call() places.
+  bool is_over(bool found) {
+    if (found && ++matches_ % kMatchesPerLook != 0) {
+      return false;
+    }
+    const double now = thread_seconds();
+    begin_ = begin_ == 0 ? now : begin_;
+    is_slow_ = now - begin_ > kSearchSeconds / 10;
+    return now - begin_ > allowed_;
+  }
+  size_t starts_per_call() const { return is_slow_ ? kStartsPerSlowCall : kStartsPerCall; }
+  double allowed() const { return allowed_; }
+
+ private:
+  double allowed_;
+  double begin_ = 0;
+  size_t matches_ = 0;
+  bool is_slow_ = false;
+};
 
 // What one running split() needs of PCRE2.
 struct Workspace {
@@ -247,8 +291,9 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
     size_t search_from = 0;
     std::optional<size_t> last_match_end;
     const std::string_view searched = subject.text();
+    SearchTime time(searched.size());
     while (search_from <= searched.size()) {
-      const std::optional<Piece> match = search(subject, search_from, *workspace);
+      const std::optional<Piece> match = search(subject, search_from, *workspace, time);
       if (!match) {
         break;
       }
@@ -264,8 +309,50 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
     give_back(std::move(workspace));
   }
 
-  std::optional<Piece> search(const Subject& subject, size_t from, Workspace& workspace) const {
+  // The first match that begins at `from` or later.
+  std::optional<Piece> search(const Subject& subject, size_t from, Workspace& workspace,
+                              SearchTime& time) const {
     const std::string_view text = subject.text();
+    for (;;) {
+      const size_t next = next_call(text, from, time.starts_per_call());
+      const std::optional<Piece> match = search_before(next, subject, from, workspace);
+      const bool is_last = !match && next > text.size();
+      if (!is_last && time.is_over(match.has_value())) {
+        refuse(subject, from,
+               "the search takes longer than " +
+                   std::to_string(static_cast<uint64_t>(time.allowed())) +
+                   " s, so its time grows with the square of a run");
+      }
+      if (match || is_last) {
+        return match;
+      }
+      from = next;
+    }
+  }
+
+  // Where the call after that from `from` begins; text.size() + 1 when there is none.
+  static size_t next_call(std::string_view text, size_t from, size_t starts) {
+    if (text.size() - from <= starts) {
+      return text.size() + 1;
+    }
+    size_t next = from + starts;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) {
+      ++next;
+    }
+    return next;
+  }
+
+  [[noreturn]] void refuse(const Subject& subject, size_t from, const std::string& why) const {
+    throw base::FormatError(base::at_byte("text", subject.original(from)) + ": pattern " +
+                            base::quote(pattern_) + ": " + why +
+                            "; shorten the run or use a simpler pattern");
+  }
+
+  // The first match that begins at `from` or later, before `end`.
+  std::optional<Piece> search_before(size_t end, const Subject& subject, size_t from,
+                                     Workspace& workspace) const {
+    const std::string_view text = subject.text();
+    pcre2_set_offset_limit(workspace.context.get(), end > text.size() ? PCRE2_UNSET : end - 1);
     const auto run = [&](uint32_t options) {
       return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                          PCRE2_NO_UTF_CHECK | options, workspace.data.get(),
@@ -279,9 +366,7 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
       return std::nullopt;
     }
     if (result < 0) {
-      throw base::FormatError(base::at_byte("text", subject.original(from)) + ": pattern " +
-                              base::quote(pattern_) + ": " + pcre2_message(result) +
-                              "; shorten the run or use a simpler pattern");
+      refuse(subject, from, pcre2_message(result));
     }
     const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(workspace.data.get());
     return Piece{offsets[0], offsets[1]};

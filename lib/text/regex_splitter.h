@@ -27,8 +27,8 @@ namespace netcl::text {
 //
 // An ill-formed byte is matched as U+FFFD and stays one byte of a piece; only texts that have one
 // are copied. Throws FormatError when the pattern cannot be translated or compiled; split() throws
-// FormatError naming the byte offset of the match when a limit on steps (10^8) or memory (1 GiB) is
-// hit.
+// FormatError naming the byte offset of the match when a limit on steps (10^8 of one match), memory
+// (1 GiB) or time (of one text: 5 s and 5 microseconds a byte of the thread's own time) is hit.
 // Cost: that of the pattern; PCRE2's just-in-time compiler is used, and its interpreter when the
 // compiled code runs out of stack. Immutable; split() may be called from several threads.
 std::shared_ptr<const PreSplitter> make_pcre2_splitter(

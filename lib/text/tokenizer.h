@@ -35,7 +35,7 @@ namespace netcl::text {
 
 struct TokenizerParts;  // tokenizer_parts.h: what a tokenizer is made of
 struct TrainerOptions;  // bpe_trainer.h
-class TokenizerState;   // tokenizer.cpp
+class TokenizerState;   // tokenizer_state.h
 
 // What the text of an added token in the input means. `special` is the flag of the added token.
 //   kRefuse: the text of a special one is an error, unless EncodeOptions::allowed names it

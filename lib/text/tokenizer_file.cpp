@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "text/base64.h"
 
 namespace netcl::text {
@@ -22,27 +23,30 @@ bool looks_like_json(std::string_view bytes) {
          (bytes[first] == '{' || bytes[first] == '[' || bytes.substr(0, 3) == "\xEF\xBB\xBF");
 }
 
-// End of the JSON string that begins at `at`, or npos.
-size_t string_end(std::string_view text, size_t at) {
-  for (size_t i = at + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      return i + 1;
-    }
-  }
-  return std::string_view::npos;
+constexpr std::string_view kVocabName = "vocab.json";
+
+// The format of JSON text that does not tell, damaged most often, by the name of its file: the
+// reader of that format says what is wrong with it.
+TokenizerFormat json_format_of_name(std::string_view name) {
+  return name.ends_with(kVocabName)      ? TokenizerFormat::kVocabMerges
+         : name.ends_with("tekken.json") ? TokenizerFormat::kTekken
+                                         : TokenizerFormat::kTokenizerJson;
 }
 
-// Looks at the first members of a JSON object: a vocab.json has nothing but numbers, a tekken.json
-// is known by the name of its first list or object. Anything else, damaged text too, is left to the
-// reader of tokenizer.json, whose messages name what is wrong.
-TokenizerFormat json_format(std::string_view text) {
+// Looks at the first members of a JSON object: a vocab.json has nothing but numbers, the two others
+// are known by the name of their first list or object.
+TokenizerFormat json_format(std::string_view text, std::string_view name) {
   constexpr std::string_view kBlanks = " \t\r\n";
   constexpr std::array<std::string_view, 6> kTekkenKeys = {
       R"("config")", R"("vocab")", R"("special_tokens")",
       R"("image")",  R"("audio")", R"("multimodal")"};
+  constexpr std::array<std::string_view, 8> kTokenizerKeys = {
+      R"("truncation")",    R"("padding")",        R"("added_tokens")", R"("normalizer")",
+      R"("pre_tokenizer")", R"("post_processor")", R"("decoder")",      R"("model")"};
   constexpr int kMembers = 8;
+  const auto is_in = [](const auto& keys, std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
   size_t at = text.find('{');
   bool numbers_alone = false;
   for (int member = 0; member < kMembers && at != std::string_view::npos; ++member) {
@@ -50,7 +54,7 @@ TokenizerFormat json_format(std::string_view text) {
     if (key == std::string_view::npos || text[key] != '"') {
       break;
     }
-    const size_t key_end = std::min(string_end(text, key), text.size());
+    const size_t key_end = std::min(base::json_string_end(text, key), text.size());
     const size_t colon = text.find_first_not_of(kBlanks, key_end);
     if (colon == std::string_view::npos || text[colon] != ':') {
       break;
@@ -60,20 +64,20 @@ TokenizerFormat json_format(std::string_view text) {
       break;
     }
     if (text[value] == '{' || text[value] == '[') {
-      const std::string_view name = text.substr(key, key_end - key);
-      return std::find(kTekkenKeys.begin(), kTekkenKeys.end(), name) != kTekkenKeys.end()
-                 ? TokenizerFormat::kTekken
-                 : TokenizerFormat::kTokenizerJson;
+      const std::string_view field = text.substr(key, key_end - key);
+      return is_in(kTekkenKeys, field)      ? TokenizerFormat::kTekken
+             : is_in(kTokenizerKeys, field) ? TokenizerFormat::kTokenizerJson
+                                            : json_format_of_name(name);
     }
     const bool is_number = text[value] == '-' || (text[value] >= '0' && text[value] <= '9');
     numbers_alone = is_number && (member == 0 || numbers_alone);
-    const size_t value_end = text[value] == '"' ? string_end(text, value) : value;
+    const size_t value_end = text[value] == '"' ? base::json_string_end(text, value) : value;
     at = text.find_first_of(",}", std::min(value_end, text.size()));
     if (at != std::string_view::npos && text[at] == '}') {
       break;
     }
   }
-  return numbers_alone ? TokenizerFormat::kVocabMerges : TokenizerFormat::kTokenizerJson;
+  return numbers_alone ? TokenizerFormat::kVocabMerges : json_format_of_name(name);
 }
 
 std::string file_of_directory(const std::string& path) {
@@ -88,13 +92,12 @@ std::string file_of_directory(const std::string& path) {
 }
 
 std::string merges_path_of(const std::string& vocab_path) {
-  constexpr std::string_view kVocab = "vocab.json";
   if (vocab_path == "-") {
     throw base::UsageError(
         "<stdin>: a vocab.json needs its merges.txt beside it; name the file or its directory");
   }
-  if (vocab_path.ends_with(kVocab)) {
-    return vocab_path.substr(0, vocab_path.size() - kVocab.size()) + "merges.txt";
+  if (vocab_path.ends_with(kVocabName)) {
+    return vocab_path.substr(0, vocab_path.size() - kVocabName.size()) + "merges.txt";
   }
   return (fs::path(vocab_path).parent_path() / "merges.txt").string();
 }
@@ -177,7 +180,7 @@ TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOp
                             kind->command + "'");
   }
   const TokenizerFormat format =
-      looks_like_json(file.view()) ? json_format(file.view()) : TokenizerFormat::kTiktoken;
+      looks_like_json(file.view()) ? json_format(file.view(), where) : TokenizerFormat::kTiktoken;
   switch (format) {
     case TokenizerFormat::kTiktoken:
       refuse_no_tokenizer(file.view(), where);

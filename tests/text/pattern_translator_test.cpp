@@ -481,3 +481,35 @@ TEST_CASE("regex splitter: one splitter serves several threads") {
     CHECK(result == expected);
   }
 }
+
+TEST_CASE("regex splitter: matches far apart and at the end are found in calls of bounded length") {
+  // Two bytes a character: calls begin between them.
+  std::string gap;
+  for (int i = 0; i < 3001; ++i) {
+    gap += "\xC3\xA9";
+  }
+  CHECK(matches("b", "x" + gap + "b" + gap + "b") == Parts{"b", "b"});
+  CHECK(matches("(?<=\xC3\xA9)b$", gap + "b" + gap + "b") == Parts{"b"});
+  CHECK(matches("x*", gap).empty());  // empty matches are no pieces
+  CHECK(matches("^\xC3\xA9|\xC3\xA9$", gap) == Parts{"\xC3\xA9", "\xC3\xA9"});
+  CHECK(split("c", gap) == Parts{gap});
+  for (const size_t size : {1022, 1023, 1024, 1025, 1026, 2048, 2049}) {
+    CAPTURE(size);
+    const std::string run(size, 'a');
+    CHECK(matches("b", run + "b") == Parts{"b"});
+    CHECK(matches("a(?=b)", run + "b") == Parts{"a"});
+    CHECK(split("b?$", run) == Parts{run});
+  }
+}
+
+TEST_CASE("regex splitter: a search whose time grows with the square of the text ends") {
+  // Without a limit each takes minutes.
+  const std::string run(300000, 'a');
+  for (const char* pattern : {"a*b|a", "a*?b|a"}) {
+    CAPTURE(pattern);
+    const auto splitter = make_pcre2_splitter(pattern);
+    std::vector<Piece> pieces;
+    CHECK_THROWS_WITH(splitter->split(run, pieces),
+                      Catch::Contains("takes longer than 6 s") && Catch::Contains("simpler"));
+  }
+}

@@ -216,6 +216,8 @@ TEST_CASE("tokenizer file: damaged or unsupported tokenizer json is refused by n
       {"\"!\":1", "\"!\":[1]", "model.vocab"},
       {"\"!\":1", "\"!\":{}", "model.vocab"},
       {"\"!\":1", "\"!\":99999999", "model.vocab"},
+      {"\"!\":1", "\"!\":18446744073709551616", ": the integer 18446744073709551616 has more than"},
+      {"\"id\":0", "\"id\":-9223372036854775809", ": the integer -9223372036854775809 has more"},
       {"\"!\":1", "\"\":1", "empty token"},
       {"\"!\":1", "\"!!\":1", "no token for the byte 33"},
       {"@", "[\"t\"]", "model.merges["},
@@ -236,6 +238,18 @@ TEST_CASE("tokenizer file: damaged or unsupported tokenizer json is refused by n
     const std::string message = message_of<FormatError>([&] { parse_tokenizer_json(text, "f"); });
     CHECK_THAT(message, Catch::Contains(named));
     CHECK(message.find('\n') == std::string::npos);
+  }
+  // The place stands once.
+  const std::string replace = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a\"},\"content\":[]}";
+  for (const auto& [from, to, wanted] : std::vector<std::array<std::string, 3>>{
+           {"\"invert\":false", "\"invert\":[]",
+            "f: pre_tokenizer[0]: field 'invert': expected true or false, found array"},
+           {"\"normalizer\":null",
+            "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"}," + replace +
+                "]}",
+            "f: normalizer[1]: field 'content': expected a string, found array"}}) {
+    CHECK(message_of<FormatError>([&] { parse_tokenizer_json(replaced(good, from, to), "f"); }) ==
+          wanted);
   }
   for (const std::string text : {"", "{", "{}", "[]", "null", "{\"model\":{}}", "{\"model\":7}",
                                  "\xEF\xBB\xBF{}", "{\"model\":{\"vocab\":[],\"merges\":{}}}"}) {

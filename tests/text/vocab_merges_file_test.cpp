@@ -204,6 +204,39 @@ TEST_CASE("vocab and merges: a damaged vocab json is refused") {
   }
 }
 
+TEST_CASE(
+    "vocab and merges: the name of a file whose damage hides its kind says what it should be") {
+  const TempDir folder;
+  const TokenizerFileOptions options = cl100k_with({{}});
+  write_file(folder.file("merges.txt"), "");
+  for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"a":"x"})", "token 'a': expected an id, found a string"},
+           {R"({"a":{}})", "token 'a': expected an id, found an object"},
+           {R"({"!":[1]})", "token '!': expected an id, found an array"},
+           {R"({"!":0,"a":null})", "token 'a': expected an id, found null"},
+           {"{", "not valid JSON"},
+           {"[1]", "expected an object of tokens and ids, found an array"},
+           {R"({"!":0 "a":1})", "not valid JSON"},
+           {"{}", "no token for the byte 0"}}) {
+    CAPTURE(text);
+    write_file(folder.file("vocab.json"), text);
+    for (const std::string& name : {folder.file("vocab.json"), folder.file("")}) {
+      CHECK_THAT(message_of<FormatError>([&] { load_tokenizer_file(name, options); }),
+                 Catch::Contains("vocab.json") && Catch::Contains(wanted));
+    }
+    // Under another name it may be any kind, and the options go with one only.
+    write_file(folder.file("x.json"), R"({"a":{}})");
+    CHECK_THROWS_AS(load_tokenizer_file(folder.file("x.json"), options), UsageError);
+  }
+  // What is there tells more than the name.
+  write_file(folder.file("vocab.json"), netcl::text::to_tokenizer_json(trained()));
+  CHECK(load_tokenizer_file(folder.file("vocab.json")).format == TokenizerFormat::kTokenizerJson);
+  write_file(folder.file("tekken.json"), R"({"type":{}})");
+  CHECK_THAT(
+      message_of<UsageError>([&] { load_tokenizer_file(folder.file("tekken.json"), options); }),
+      Catch::Contains("a tekken.json carries its own pattern"));
+}
+
 TEST_CASE("vocab and merges: no cut or changed byte crashes the reader") {
   netcl::base::Rng rng(5);
   const VocabMerges files = to_vocab_merges(trained({}));

@@ -36,7 +36,7 @@ const char* const kFooter =
     "    --dtype f16 --format json -o decode.json\n"
     "\n"
     "Exit codes: 0 done, 1 the result is wrong, 2 usage, 4 cannot write, 5 no such device or the\n"
-    "shape does not fit it, 70 a bug of ours\n";
+    "shape does not fit it or the memory, 70 a bug of ours\n";
 
 }  // namespace
 
@@ -98,9 +98,19 @@ void check_bench_options(const BenchOptions& options) {
     throw UsageError("--kernel " + options.kernel + " is an OpenCL kernel; --device host has none");
   }
   parse_storage_types(options.dtype);
-  if (!options.format && bench_format(options) == BenchFormat::kTable) {
-    cli::check_output_name(options.output, "without --format the name says what is written",
-                           {".txt", ".json", ".csv"});
+  switch (bench_format(options)) {
+    case BenchFormat::kTable:
+      options.format
+          ? cli::check_output_name(options.output, "--format table writes text", {".txt"})
+          : cli::check_output_name(options.output, "without --format the name says what is written",
+                                   {".txt", ".json", ".csv"});
+      break;
+    case BenchFormat::kJson:
+      cli::check_output_name(options.output, "--format json writes JSON", {".json"});
+      break;
+    case BenchFormat::kCsv:
+      cli::check_output_name(options.output, "--format csv writes CSV", {".csv"});
+      break;
   }
 }
 

@@ -40,7 +40,7 @@ const char* const kFooter =
     "    --max-seq-len 512 --causal -o y.npy --heatmap attention.svg --labels pieces.jsonl\n"
     "\n"
     "Exit codes: 0 done, 1 --check found a difference, 2 usage, 3 bad input, 4 cannot read or\n"
-    "write, 5 no such device or the device failed, 70 a bug of ours\n";
+    "write, 5 no such device, the device failed or out of memory, 70 a bug of ours\n";
 
 void mark(CLI::Option* option, bool& given) {
   option->each([&given](const std::string&) { given = true; });

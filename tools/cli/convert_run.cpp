@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -13,6 +14,7 @@
 #include "base/json_file.h"
 #include "cli/documents.h"
 #include "cli/merges_directory.h"
+#include "cli/read_back.h"
 #include "text/tokenizer_compare.h"
 #include "text/tokenizer_parts.h"
 
@@ -93,28 +95,13 @@ std::string specials_json(const Specials& specials) {
   return text + "\n}\n";
 }
 
-// Single quotes for a shell.
-std::string shell_quote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
 // Says which options bring back what the target does not hold.
 void warn_of_what_is_left_out(const text::BpeTokenizer& tokenizer, const ConvertOptions& options,
                               const text::TokenizerFileOptions& read_back) {
   if (options.target == ConvertTarget::kJson) {
     return;
   }
-  std::string with = read_back.pattern_name.empty()
-                         ? "--pattern-regex " + shell_quote(read_back.pattern_regex)
-                         : "--pattern " + read_back.pattern_name;
-  if (read_back.specials) {
-    with += " --specials " + (options.specials_out_path.empty() ? "FILE (--specials-out writes it)"
-                                                                : options.specials_out_path);
-  }
+  const std::string with = read_back_text(read_back, options.specials_out_path);
   const text::TokenizerParts& parts = tokenizer.parts();
   std::string lost = parts.normalizer.empty() ? "split pattern" : "split pattern, normalizer";
   lost += parts.added_tokens.empty() ? "" : " and special tokens";
@@ -158,6 +145,10 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   if (!options.specials_out_path.empty()) {
     specials_out.emplace(options.specials_out_path);
   }
+  std::optional<base::OutputFile> info;
+  if (!options.info.empty()) {
+    info.emplace("-");
+  }
   std::vector<text::NamedText> texts;
   std::optional<base::FileBytes> verify;
   if (!options.verify_path.empty()) {
@@ -186,18 +177,21 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
                                  options.target == ConvertTarget::kJson, pool, progress)) {
     return difference;
   }
+  std::vector<base::OutputFile*> files;
   if (specials_out) {
     specials_out->write(specials_json(specials));
-    specials_out->flush();
+    files.push_back(&*specials_out);
+  }
+  if (info) {
+    info->write(options.info);
+    files.push_back(&*info);
   }
   if (is_file) {
     out->write(converted.bytes);
-    out->commit();
+    files.push_back(&*out);
+    base::commit_all(files);
   } else {
-    write_merges_directory(options.output, converted.files);
-  }
-  if (specials_out) {
-    specials_out->commit();
+    write_merges_directory(options.output, converted.files, files);
   }
   warn_of_what_is_left_out(tokenizer, options, read_back);
   return std::nullopt;

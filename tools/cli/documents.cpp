@@ -2,7 +2,6 @@
 #include "cli/documents.h"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "cli/json_line.h"
 #include "cli/tool_app.h"
 
 namespace netcl::cli {
@@ -221,23 +221,17 @@ Document DocumentReader::make_line(std::string_view line, const std::string& pat
   }
   const std::string where = base::at_line(base::display_path(path), line_number);
   line = line.substr(0, line.size() - (line.ends_with('\n') ? 1 : 0));
-  const base::Json object = base::parse_json(line, where);
+  const auto [object, id] = parse_json_line(line, where);
   if (!object.is_object()) {
     throw base::FormatError(where + ": not a JSON object; each line must be one with the field " +
                             base::quote(options_.text_field));
-  }
-  const auto id = object.find("id");
-  if (id != object.end() && id->is_number_float() && std::abs(id->get<double>()) >= 0x1p63) {
-    // It was read as a double and would come out as another number.
-    throw base::FormatError(where +
-                            ": field 'id': a number of more than 64 bits; make it a string");
   }
   try {
     texts_.push_back(base::require_string(object, options_.text_field, where));
   } catch (const base::FormatError& error) {
     throw base::FormatError(error.what() + ("; " + fields_hint(object)));
   }
-  return {{}, where, 0, id == object.end() ? "" : base::to_text(*id)};
+  return {{}, where, 0, std::string(id)};
 }
 
 void DocumentReader::read_lines(const std::string& path,

@@ -38,7 +38,7 @@ struct Document {
   std::string_view text;
   std::string where;          // for messages: "<stdin>", "a.txt", "a.jsonl:12"
   uint64_t where_offset = 0;  // byte of the file at which `text` begins (0 for a JSON line)
-  std::string id_json;        // JSON text of the line's "id"; empty when it has none
+  std::string id_json;        // the line's "id" as it stands there; empty when it has none
   bool begins = true;         // false: goes on where the document before it stopped
   bool ends = true;           // false: the next document goes on with it
   bool is_mapped = false;     // it lies in a file's mapping (base::drop_mapped_pages)

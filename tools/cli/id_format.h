@@ -31,6 +31,9 @@ bool is_binary(IdFormat format);
 // Throws UsageError for the extension of another format, which is not written (.npz, .gz).
 IdFormat id_format_of_name(const std::string& path);
 
+// Throws UsageError when an output written in `format` has the extension of another one.
+void check_id_output_name(const std::string& path, IdFormat format);
+
 // One document of ids on its way out.
 struct IdRow {
   std::span<const uint32_t> ids;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "base/ascii.h"
 #include "base/error.h"
-#include "base/json_file.h"
+#include "base/json_text.h"
 #include "cli/documents.h"
 #include "cli/id_format.h"
+#include "cli/json_line.h"
 #include "text/id_file.h"
 
 namespace netcl::cli {
@@ -170,16 +172,21 @@ class TextParser {
   std::vector<uint32_t> ids_;
 };
 
-std::vector<uint32_t> ids_of_array(const base::Json& array, const std::string& where) {
+// Finds the text that a value was made from, where it has to be shown: it takes a search.
+using FindText = std::function<std::string_view()>;
+
+// `find_text` finds the array: a refused number is shown as it stands there.
+std::vector<uint32_t> ids_of_array(const base::Json& array, const FindText& find_text,
+                                   const std::string& where) {
   std::vector<uint32_t> ids;
   ids.reserve(array.size());
   for (const base::Json& value : array) {
-    if (!value.is_number_integer()) {
-      refuse_id(where, base::to_text(value).substr(0, 60), ids.size(), "is no whole number");
-    }
     if (!value.is_number_unsigned() || value.get<uint64_t>() > UINT32_MAX) {
-      refuse_id(where, base::to_text(value), ids.size(),
-                "is out of range; ids are 0 to 4294967295");
+      const std::string_view element = base::json_element_text(find_text(), ids.size());
+      const bool is_whole =
+          value.is_number() && element.find_first_of(".eE") == std::string_view::npos;
+      refuse_id(where, std::string(element.substr(0, 60)), ids.size(),
+                is_whole ? "is out of range; ids are 0 to 4294967295" : "is no whole number");
     }
     ids.push_back(value.get<uint32_t>());
   }
@@ -193,15 +200,17 @@ void hand_on_document(std::span<const uint32_t> ids, const std::string& where, I
 }
 
 // [1,2] or {"ids":[1,2]}
-void read_json_row(const base::Json& value, const std::string& where, IdSink& sink) {
+void read_json_row(const base::Json& value, const FindText& find_text, const std::string& where,
+                   IdSink& sink) {
   if (value.is_object()) {
     const base::Json& ids = base::require_field(value, "ids", where);
     if (!ids.is_array()) {
       throw base::FormatError(where + ": field 'ids' is no array");
     }
-    hand_on_document(ids_of_array(ids, where), where, sink);
+    const auto find_ids = [&] { return base::json_member_text(find_text(), "ids"); };
+    hand_on_document(ids_of_array(ids, find_ids, where), where, sink);
   } else if (value.is_array()) {
-    hand_on_document(ids_of_array(value, where), where, sink);
+    hand_on_document(ids_of_array(value, find_text, where), where, sink);
   } else {
     throw base::FormatError(where + ": " + base::quote(base::to_text(value)) +
                             " is no list of ids; expected [1,2,3] or {\"ids\":[1,2,3]}");
@@ -209,15 +218,20 @@ void read_json_row(const base::Json& value, const std::string& where, IdSink& si
 }
 
 void read_json(ByteSource& source, IdSink& sink) {
-  const base::Json value = base::parse_json(source.all(), source.where());
+  const std::string text = source.all();
+  const base::Json value = parse_json_line(text, source.where()).value;
   const bool rows = value.is_array() && !value.empty() && !value[0].is_primitive();
   if (!rows) {
-    read_json_row(value, source.where(), sink);
+    read_json_row(
+        value, [&] { return std::string_view(text); }, source.where(), sink);
     return;
   }
   size_t row = 0;
   for (const base::Json& ids : value) {
-    read_json_row(ids, source.where() + ": row " + std::to_string(row++), sink);
+    read_json_row(
+        ids, [&] { return base::json_element_text(text, row); },
+        source.where() + ": row " + std::to_string(row), sink);
+    ++row;
   }
 }
 
@@ -238,8 +252,9 @@ void read_jsonl(ByteSource& source, IdSink& sink) {
       }
       const size_t stop = complete ? end : buffer.size();
       const std::string where = base::at_line(source.where(), ++line_number);
-      read_json_row(base::parse_json(std::string_view(buffer).substr(begin, stop - begin), where),
-                    where, sink);
+      const std::string_view line = std::string_view(buffer).substr(begin, stop - begin);
+      read_json_row(
+          parse_json_line(line, where).value, [&] { return line; }, where, sink);
       begin = complete ? end + 1 : stop;
       searched = begin;
     }

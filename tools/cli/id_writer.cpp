@@ -192,6 +192,28 @@ IdFormat id_format_of_name(const std::string& path) {
   return IdFormat::kText;
 }
 
+void check_id_output_name(const std::string& path, IdFormat format) {
+  const auto check = [&](const char* what, std::initializer_list<std::string_view> allowed) {
+    check_output_name(path, what, allowed);
+  };
+  switch (format) {
+    case IdFormat::kText:
+      return check("--format text writes text", {".txt"});
+    case IdFormat::kJson:
+      return check("--format json writes JSON", {".json"});
+    case IdFormat::kJsonl:
+      return check("--format jsonl writes JSON lines", {".jsonl", ".ndjson"});
+    case IdFormat::kNpy:
+      return check("--format npy writes a NumPy array", {".npy"});
+    case IdFormat::kU16:
+      return check("--format u16 writes bare numbers", {".u16", ".bin"});
+    case IdFormat::kU32:
+      return check("--format u32 writes bare numbers", {".u32", ".bin"});
+    case IdFormat::kAuto:
+      break;
+  }
+}
+
 std::string piece_json(std::string_view bytes) {
   if (text::is_valid_utf8(bytes)) {
     return base::to_text(std::string(bytes));

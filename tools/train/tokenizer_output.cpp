@@ -2,6 +2,7 @@
 #include "train/tokenizer_output.h"
 
 #include "cli/merges_directory.h"
+#include "cli/read_back.h"
 
 namespace netcl::train {
 
@@ -15,6 +16,9 @@ TokenizerOutput::TokenizerOutput(const std::string& path, FileFormat format)
 }
 
 void TokenizerOutput::write(const text::BpeTokenizer& tokenizer) {
+  if (format_ != FileFormat::kJson) {
+    cli::warn_of_normalizer_of_name(tokenizer, path_);
+  }
   if (format_ == FileFormat::kMerges) {
     files_ = text::to_vocab_merges(tokenizer);
     return;

@@ -11,4 +11,3 @@ bpe-encode: error: <stdin>:1@11: not valid JSON: .*
 bpe-encode: error: <stdin>:1@13: not valid JSON: .*
 bpe-encode: error: <stdin>:1@9: not valid JSON: .*
 bpe-encode: error: <stdin>:1: duplicate JSON key 'text'
-bpe-encode: error: <stdin>:1: field 'id': a number of more than 64 bits; make it a string
