@@ -94,7 +94,8 @@ void PairStore<Symbol>::count_bytes() {
 template <typename Symbol>
 template <typename Walk>
 void PairStore<Symbol>::count_left(uint32_t left, const Walk& walk, LeftSums& left_sums) {
-  auto& [sums, seen] = left_sums;
+  std::vector<PairSum>& sums = left_sums.sums;
+  std::vector<Symbol>& seen = left_sums.seen;
   walk([&](uint32_t at, Symbol right, uint64_t weight) {
     if (sums[right].units == 0) {
       seen.push_back(right);
