@@ -95,7 +95,9 @@ int run(Options& options, const cli::CommonOptions& common) {
   const text::TokenizerFile file =
       cli::load_tokenizer_file(options.tokenizer, convert.verify_path == "-");
   base::ThreadPool pool(common.thread_count);
+  const std::string info = options.info ? cli::tokenizer_info_json(file, pool) : std::string();
   if (converts) {
+    convert.info = info;
     cli::ProgressReport progress(common.progress);
     const std::optional<std::string> difference =
         cli::convert_tokenizer(file.tokenizer, convert, pool, progress.callback());
@@ -104,11 +106,8 @@ int run(Options& options, const cli::CommonOptions& common) {
       spdlog::error("{}: not written: {}", base::display_path(convert.output), *difference);
       return 1;
     }
-  }
-  if (options.info) {
-    base::OutputFile out("-");
-    out.write(cli::tokenizer_info_json(file, pool));
-    out.commit();
+  } else {
+    base::write_file("-", info);
   }
   return 0;
 }

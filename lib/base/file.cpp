@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -216,11 +215,8 @@ OutputFile::OutputFile(const std::string& path)
     owns_fd_ = true;
     return;
   }
-  // A symbolic link keeps pointing where it points: the file behind it is the one replaced.
-  if (char* resolved = exists ? ::realpath(path_.c_str(), nullptr) : nullptr) {
-    path_ = resolved;
-    std::free(resolved);
-  }
+  path_ = follow_links(path_);
+  replaces_ = exists;
   temp_path_ = path_ + ".tmp.XXXXXX";
   fd_ = ::mkostemp(temp_path_.data(), O_CLOEXEC);
   if (fd_ < 0) {
@@ -294,10 +290,10 @@ void OutputFile::overwrite(uint64_t offset, std::string_view bytes) {
   }
 }
 
-void OutputFile::commit() {
+void OutputFile::finish() {
   NETCL_CHECK(!committed_);
   flush();
-  if (owns_fd_) {
+  if (owns_fd_ && fd_ >= 0) {
     const int result = ::close(fd_);
     const int error = errno;
     fd_ = -1;
@@ -305,6 +301,10 @@ void OutputFile::commit() {
       throw_io(path_, "cannot finish writing", error);
     }
   }
+}
+
+void OutputFile::commit() {
+  finish();
   if (!temp_path_.empty()) {
     if (::rename(temp_path_.c_str(), path_.c_str()) != 0) {
       throw_io(path_, "cannot rename the finished file into place", errno);
@@ -312,6 +312,48 @@ void OutputFile::commit() {
     forget_temporary(temp_path_);
   }
   committed_ = true;
+}
+
+void OutputFile::withdraw() noexcept {
+  if (committed_ && !temp_path_.empty() && !replaces_) {
+    ::unlink(path_.c_str());
+  }
+}
+
+void commit_all(std::span<OutputFile* const> files) {
+  for (const bool in_place : {false, true}) {
+    for (OutputFile* file : files) {
+      if (file->temp_path_.empty() == in_place) {
+        file->finish();
+      }
+    }
+  }
+  try {
+    for (OutputFile* file : files) {
+      file->commit();
+    }
+  } catch (...) {
+    for (OutputFile* file : files) {
+      file->withdraw();
+    }
+    throw;
+  }
+}
+
+std::string follow_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::string at = path;
+  for (int link = 0; link <= kMostLinks; ++link) {
+    std::array<char, 4096> target{};
+    const ssize_t size = ::readlink(at.c_str(), target.data(), target.size());
+    if (size < 0) {
+      return at;  // no link, or nothing
+    }
+    const std::string_view to(target.data(), static_cast<size_t>(size));
+    at.resize(to.starts_with('/') ? 0 : at.rfind('/') + 1);
+    at += to;
+  }
+  throw_io(path, "cannot create", ELOOP);
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

@@ -76,8 +76,9 @@ class ChunkReader {
 // Destination of results. With a path, bytes go to a temporary file beside it that commit() renames
 // over the path; without commit() (an exception, an early return) the temporary file is removed and
 // the old file stays as it was. With "-" or an empty path, bytes go to standard output at once.
-// A path that names a special file (a FIFO, /dev/null, /dev/stdout) is written in place.
-// Every failure to write is an IoError; a closed pipe on standard output is BrokenPipe.
+// A path that names a special file (a FIFO, /dev/null, /dev/stdout) is written in place; where it
+// is a symbolic link, the file behind the link is made or replaced. Every failure to write is an
+// IoError; a closed pipe on standard output is BrokenPipe.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -95,19 +96,35 @@ class OutputFile {
   bool seekable() const { return seekable_; }
   // Replaces the bytes at `offset`, which must have been written before. Only when seekable().
   void overwrite(uint64_t offset, std::string_view bytes);
-  // Makes the result visible under its name. Must be the last call; later writes are a bug.
+  // Hands on what is still held and closes the file, so that the name alone is missing. Nothing may
+  // be written afterwards.
+  void finish();
+  // finish(), and makes the result visible under its name. Must be the last call.
   void commit();
 
  private:
+  friend void commit_all(std::span<OutputFile* const> files);
   void write_fd(std::string_view bytes);
+  // Takes a committed result back unless it replaced a file.
+  void withdraw() noexcept;
   std::string path_;
   std::string temp_path_;
   std::string buffer_;
   int fd_ = -1;
   bool owns_fd_ = false;
   bool seekable_ = false;
+  bool replaces_ = false;  // a file was there
   bool committed_ = false;
 };
+
+// Commits the results of one run together: each is written to its end, what is written in place
+// (standard output) last, before the first gets its name. When a file cannot get its name, those
+// that did are removed, except where they replaced a file. Throws as OutputFile::commit().
+void commit_all(std::span<OutputFile* const> files);
+
+// The file that an OutputFile of this path would make or replace: where symbolic links at its end
+// point, whether or not a file is there. Throws IoError for links that go round in a circle.
+std::string follow_links(const std::string& path);
 
 // The reader of our standard output went away: tools end quietly.
 class BrokenPipe {};

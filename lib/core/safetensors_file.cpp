@@ -174,9 +174,15 @@ HostTensor SafetensorsFile::load(const std::string& name) const {
 
 void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
                        const SafetensorsMetadata& metadata) {
-  const std::vector<size_t> order = file_order(tensors);
-  const std::string header = header_text(tensors, order, metadata, path);
   base::OutputFile out(path);
+  write_safetensors(out, path, tensors, metadata);
+  out.commit();
+}
+
+void write_safetensors(base::OutputFile& out, const std::string& where,
+                       std::span<const NamedTensor> tensors, const SafetensorsMetadata& metadata) {
+  const std::vector<size_t> order = file_order(tensors);
+  const std::string header = header_text(tensors, order, metadata, where);
   std::string length;
   for (int shift = 0; shift < 64; shift += 8) {
     length += static_cast<char>((uint64_t{header.size()} >> shift) & 0xFF);
@@ -193,7 +199,6 @@ void write_safetensors(const std::string& path, std::span<const NamedTensor> ten
       out.write(std::span<const std::byte>(tensor.data(), tensor.byte_count()));
     }
   }
-  out.commit();
 }
 
 }  // namespace netcl::core

@@ -66,6 +66,10 @@ struct NamedTensor {
 // text that is not UTF-8 and a header above kMaxSafetensorsHeaderBytes; IoError.
 void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
                        const SafetensorsMetadata& metadata = {});
+// The same bytes to an output that is still to be committed; `where` is its path for messages.
+void write_safetensors(base::OutputFile& out, const std::string& where,
+                       std::span<const NamedTensor> tensors,
+                       const SafetensorsMetadata& metadata = {});
 
 }  // namespace netcl::core
 

@@ -340,13 +340,20 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
 
 void save_rotary_attention(const std::string& path, const RotaryAttention& module,
                            const std::string& prefix) {
+  base::OutputFile out(path);
+  save_rotary_attention(out, path, module, prefix);
+  out.commit();
+}
+
+void save_rotary_attention(base::OutputFile& out, const std::string& where,
+                           const RotaryAttention& module, const std::string& prefix) {
   std::vector<core::NamedTensor> tensors;
   for (const NamedParameter& parameter : module.parameters()) {
     tensors.push_back({prefix + parameter.name, parameter.tensor.to_host()});
   }
   const RotaryAttentionConfig& config = module.config();
   const RotaryAttentionSizes& sizes = module.sizes();
-  core::write_safetensors(path, tensors,
+  core::write_safetensors(out, where, tensors,
                           {{"rope_pairing", std::string(rope_pairing_name(config.pairing))},
                            {"rope_theta", number_text(config.rope_theta)},
                            {"rope_dim", std::to_string(config.rope_dim)},

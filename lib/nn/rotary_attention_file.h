@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "core/device.h"
 #include "nn/rotary_attention.h"
 
@@ -57,6 +58,9 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
 // Writes all parameters, with the conventions as metadata, atomically. Throws IoError.
 void save_rotary_attention(const std::string& path, const RotaryAttention& module,
                            const std::string& prefix = {});
+// The same bytes to an output that is still to be committed; `where` is its path for messages.
+void save_rotary_attention(base::OutputFile& out, const std::string& where,
+                           const RotaryAttention& module, const std::string& prefix = {});
 
 }  // namespace netcl::nn
 

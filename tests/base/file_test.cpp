@@ -94,6 +94,74 @@ TEST_CASE("file: commit replaces the file and keeps its mode") {
   CHECK(entries(dir) == 2);
 }
 
+TEST_CASE("file: a link to nothing stays and what it points to is made") {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path() / "sub");
+  std::filesystem::create_symlink("sub", dir.path() / "to_sub");
+  std::filesystem::create_symlink("../deep", dir.path() / "sub" / "inner");
+  std::filesystem::create_symlink("to_sub/inner", dir.path() / "link");
+  {
+    OutputFile out(dir.file("link"));
+    out.write("lost");
+  }
+  CHECK(entries(dir) == 3);
+  netcl::base::write_file(dir.file("link"), "bytes");
+  CHECK(slurp(dir.file("deep")) == "bytes");
+  CHECK(std::filesystem::is_symlink(dir.path() / "link"));
+  CHECK(std::filesystem::is_symlink(dir.path() / "sub" / "inner"));
+  CHECK(netcl::base::follow_links(dir.file("link")) == dir.file("to_sub/../deep"));
+  CHECK(netcl::base::follow_links(dir.file("absent")) == dir.file("absent"));
+  std::filesystem::create_symlink(dir.path() / "absolute", dir.path() / "far");
+  netcl::base::write_file(dir.file("far"), "bytes");
+  CHECK(slurp(dir.file("absolute")) == "bytes");
+}
+
+TEST_CASE("file: links in a circle are an IoError and stay") {
+  const TempDir dir;
+  std::filesystem::create_symlink("b", dir.path() / "a");
+  std::filesystem::create_symlink("a", dir.path() / "b");
+  CHECK_THROWS_AS(OutputFile(dir.file("a")), netcl::base::IoError);
+  CHECK(std::filesystem::is_symlink(dir.path() / "a"));
+  CHECK(entries(dir) == 2);
+}
+
+TEST_CASE("file: of results committed together none gets its name when one cannot be written") {
+  if (!std::filesystem::exists("/dev/full")) {
+    return;
+  }
+  const TempDir dir;
+  netcl::base::write_file(dir.file("old"), "old");
+  OutputFile full("/dev/full");
+  OutputFile fresh(dir.file("new"));
+  OutputFile replaced(dir.file("old"));
+  for (OutputFile* out : {&full, &fresh, &replaced}) {
+    out->write("x");
+  }
+  OutputFile* const all[] = {&fresh, &full, &replaced};
+  CHECK_THROWS_AS(netcl::base::commit_all(all), netcl::base::IoError);
+  CHECK_FALSE(std::filesystem::exists(dir.file("new")));
+  CHECK(slurp(dir.file("old")) == "old");
+}
+
+TEST_CASE("file: of results committed together none is left when one cannot get its name") {
+  const TempDir dir;
+  netcl::base::write_file(dir.file("old"), "old");
+  {
+    OutputFile fresh(dir.file("new"));
+    OutputFile replaced(dir.file("old"));
+    OutputFile taken(dir.file("taken"));
+    for (OutputFile* out : {&fresh, &replaced, &taken}) {
+      out->write("x");
+    }
+    std::filesystem::create_directory(dir.path() / "taken");
+    OutputFile* const all[] = {&fresh, &replaced, &taken};
+    CHECK_THROWS_AS(netcl::base::commit_all(all), netcl::base::IoError);
+  }
+  CHECK_FALSE(std::filesystem::exists(dir.file("new")));
+  CHECK(slurp(dir.file("old")) == "x");
+  CHECK(entries(dir) == 2);
+}
+
 TEST_CASE("file: interrupted outputs are removed by the signal hook") {
   const TempDir dir;
   OutputFile out(dir.file("f"));

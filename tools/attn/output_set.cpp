@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "base/file.h"
 #include "core/json_tensor_file.h"
 #include "core/npy_file.h"
 #include "core/tensor_file.h"
@@ -31,39 +30,34 @@ void OutputSet::add_tensor(const std::string& argument, const core::HostTensor& 
   safetensors_.push_back({spec.path, {{spec.name, tensor}}});
 }
 
-void OutputSet::add_writer(std::function<void()> write) {
-  writers_.push_back(std::move(write));
+void OutputSet::add_writer(const std::string& path, WriteBytes write) {
+  writers_.emplace_back(path, std::move(write));
 }
 
 void OutputSet::add_bytes(const std::string& path, std::string bytes) {
-  bytes_.emplace_back(path, std::move(bytes));
+  add_writer(path, [bytes = std::move(bytes)](base::OutputFile& out) { out.write(bytes); });
 }
 
 void OutputSet::write() const {
   std::vector<std::unique_ptr<base::OutputFile>> files;
-  for (const auto& [path, bytes] : bytes_) {
-    if (path != "-") {
-      files.push_back(std::make_unique<base::OutputFile>(path));
-      files.back()->write(bytes);
-      files.back()->flush();
-    }
-  }
-  for (const auto& [path, bytes] : bytes_) {
-    if (path == "-") {
-      base::OutputFile out("-");
-      out.write(bytes);
-      out.commit();
-    }
-  }
+  std::vector<base::OutputFile*> all;
+  const auto open = [&](const std::string& path) -> base::OutputFile& {
+    files.push_back(std::make_unique<base::OutputFile>(path));
+    all.push_back(files.back().get());
+    return *files.back();
+  };
   for (const SafetensorsOutput& output : safetensors_) {
-    core::write_safetensors(output.path, output.tensors);
+    core::write_safetensors(open(output.path), output.path, output.tensors);
   }
-  for (const std::function<void()>& writer : writers_) {
-    writer();
+  // Standard output comes last: what it has taken cannot be taken back.
+  for (const bool is_stdout : {false, true}) {
+    for (const auto& [path, write_bytes] : writers_) {
+      if ((path == "-") == is_stdout) {
+        write_bytes(open(path));
+      }
+    }
   }
-  for (const std::unique_ptr<base::OutputFile>& file : files) {
-    file->commit();
-  }
+  base::commit_all(all);
 }
 
 }  // namespace netcl::attn

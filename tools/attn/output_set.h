@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "core/host_tensor.h"
 #include "core/safetensors_file.h"
 
@@ -15,15 +16,15 @@ namespace netcl::attn {
 
 // Collects results, then write() makes them visible. Until then no file is touched; while writing,
 // files get their names only after the bytes of all of them are on disk and standard output has
-// taken its part. Of several files that write
-// themselves (safetensors) the first may be left when a later one fails.
+// taken its part (base::commit_all).
 class OutputSet {
  public:
   // A tensor under a tensor argument; "" and "-" are .npy on standard output. Throws UsageError for
   // bf16 as .npy. Tensors that name the same safetensors file share it.
   void add_tensor(const std::string& argument, const core::HostTensor& tensor);
-  // A file that `write` writes by itself, atomically.
-  void add_writer(std::function<void()> write);
+  // A file, or "-", whose bytes `write` writes; it leaves the commit to write() below.
+  using WriteBytes = std::function<void(base::OutputFile& out)>;
+  void add_writer(const std::string& path, WriteBytes write);
   // Bytes to a path, "-" = standard output.
   void add_bytes(const std::string& path, std::string bytes);
   // Throws IoError.
@@ -34,9 +35,8 @@ class OutputSet {
     std::string path;
     std::vector<core::NamedTensor> tensors;
   };
-  std::vector<std::pair<std::string, std::string>> bytes_;  // path, bytes
+  std::vector<std::pair<std::string, WriteBytes>> writers_;  // path, what writes its bytes
   std::vector<SafetensorsOutput> safetensors_;
-  std::vector<std::function<void()>> writers_;
 };
 
 }  // namespace netcl::attn

@@ -101,8 +101,9 @@ OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed,
     outputs.add_bytes(options.report, report_json(computed.report, computed.pass));
   }
   if (!options.save_weights.empty()) {
-    outputs.add_writer([path = options.save_weights, module = *computed.module] {
-      nn::save_rotary_attention(path, module);
+    outputs.add_writer(options.save_weights, [path = options.save_weights,
+                                              module = *computed.module](base::OutputFile& out) {
+      nn::save_rotary_attention(out, path, module);
     });
   }
   return outputs;

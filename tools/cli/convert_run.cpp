@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -158,6 +159,10 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   if (!options.specials_out_path.empty()) {
     specials_out.emplace(options.specials_out_path);
   }
+  std::optional<base::OutputFile> info;
+  if (!options.info.empty()) {
+    info.emplace("-");
+  }
   std::vector<text::NamedText> texts;
   std::optional<base::FileBytes> verify;
   if (!options.verify_path.empty()) {
@@ -186,18 +191,21 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
                                  options.target == ConvertTarget::kJson, pool, progress)) {
     return difference;
   }
+  std::vector<base::OutputFile*> files;
   if (specials_out) {
     specials_out->write(specials_json(specials));
-    specials_out->flush();
+    files.push_back(&*specials_out);
+  }
+  if (info) {
+    info->write(options.info);
+    files.push_back(&*info);
   }
   if (is_file) {
     out->write(converted.bytes);
-    out->commit();
+    files.push_back(&*out);
+    base::commit_all(files);
   } else {
-    write_merges_directory(options.output, converted.files);
-  }
-  if (specials_out) {
-    specials_out->commit();
+    write_merges_directory(options.output, converted.files, files);
   }
   warn_of_what_is_left_out(tokenizer, options, read_back);
   return std::nullopt;

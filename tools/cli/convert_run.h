@@ -19,6 +19,7 @@ struct ConvertOptions {
   ConvertTarget target = ConvertTarget::kJson;
   std::string specials_out_path;  // "" = not wanted
   std::string verify_path;        // "" = built-in texts alone
+  std::string info;               // goes to standard output with the result
 };
 
 // The target that a name stands for: ".json" and ".tiktoken" at its end, a directory or a slash at

@@ -52,9 +52,10 @@ class NumberFile {
   NumberFile(const std::string& path, uint64_t columns)
       : out_(path), writer_(out_, text::NpyNumber::kU64, columns) {}
   void write(std::span<const uint64_t> numbers) { writer_.write(numbers); }
-  void commit() {
+  // The file with all numbers in it, to be committed.
+  base::OutputFile* finish() {
     writer_.finish();
-    out_.commit();
+    return &out_;
   }
 
  private:
@@ -128,13 +129,14 @@ class EncodeRun {
     if (!options_.count) {
       writer_->finish();
     }
+    std::vector<base::OutputFile*> files = {&out_};
     if (offsets_) {
-      offsets_->commit();
+      files.push_back(offsets_->finish());
     }
     if (spans_) {
-      spans_->commit();
+      files.push_back(spans_->finish());
     }
-    out_.commit();
+    base::commit_all(files);
     return stats_;
   }
 

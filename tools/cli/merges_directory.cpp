@@ -2,11 +2,11 @@
 #include "cli/merges_directory.h"
 
 #include <filesystem>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "base/file.h"
 
 namespace netcl::cli {
 
@@ -32,7 +32,8 @@ void check_merges_directory(const std::string& path) {
   }
 }
 
-void write_merges_directory(const std::string& path, const text::VocabMerges& files) {
+void write_merges_directory(const std::string& path, const text::VocabMerges& files,
+                            std::span<base::OutputFile* const> others) {
   std::error_code error;
   const bool made = fs::create_directory(path, error);
   if (error) {
@@ -40,21 +41,15 @@ void write_merges_directory(const std::string& path, const text::VocabMerges& fi
   }
   const std::string vocab_path = (fs::path(path) / "vocab.json").string();
   const std::string merges_path = (fs::path(path) / "merges.txt").string();
-  const bool had_merges = fs::exists(merges_path, error);
-  bool merges_done = false;
   try {
     base::OutputFile vocab(vocab_path);
     base::OutputFile merges(merges_path);
     vocab.write(files.vocab_json);
-    vocab.flush();
     merges.write(files.merges_txt);
-    merges.commit();
-    merges_done = true;
-    vocab.commit();
+    std::vector<base::OutputFile*> all = {&vocab, &merges};
+    all.insert(all.end(), others.begin(), others.end());
+    base::commit_all(all);
   } catch (...) {
-    if (merges_done && !had_merges) {
-      fs::remove(merges_path, error);
-    }
     if (made) {
       fs::remove(path, error);
     }

@@ -3,8 +3,10 @@
 #ifndef NETCL_TOOLS_CLI_MERGES_DIRECTORY_H_
 #define NETCL_TOOLS_CLI_MERGES_DIRECTORY_H_
 
+#include <span>
 #include <string>
 
+#include "base/file.h"
 #include "text/tokenizer_file.h"
 
 namespace netcl::cli {
@@ -15,8 +17,10 @@ void check_merges_directory(const std::string& path);
 
 // Writes both files, or none, in a directory that is made when it is not there; other files in it
 // stay, with a warning when one is a tokenizer.json, which readers of the directory take first.
+// `others` are results of the same run, committed together with the two (base::commit_all).
 // Throws IoError.
-void write_merges_directory(const std::string& path, const text::VocabMerges& files);
+void write_merges_directory(const std::string& path, const text::VocabMerges& files,
+                            std::span<base::OutputFile* const> others = {});
 
 }  // namespace netcl::cli
 

@@ -231,7 +231,8 @@ void refuse_binary_on_terminal(const std::string& output_path, const std::string
 void refuse_same_outputs(const std::vector<std::string>& named) {
   const auto resolved = [](const std::string& path) {
     std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    return std::filesystem::weakly_canonical(
+        std::filesystem::absolute(base::follow_links(path), ignored), ignored);
   };
   const auto same_file = [&](const std::string& a, const std::string& b) {
     std::error_code ignored;
