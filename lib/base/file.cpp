@@ -128,7 +128,7 @@ std::string make_temporary(const std::string& path, const Make& make) {
   constexpr int kMostTries = 100;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     const uint64_t before = removals.load();
-    const std::string name = temporary_name(path);
+    std::string name = temporary_name(path);
     remember_temporary(name);
     const bool made = make(name.c_str());
     const int error = made ? EINTR : errno;
