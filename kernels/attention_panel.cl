@@ -29,7 +29,7 @@
 //   work-item (x, h, b): TILE_Q query rows of one head. Row blocks alternate between the first and
 //     the last ones, which halves of the groups in order share evenly when causal.
 // group size: (1, 1, 1) for both
-// macros: TILE_Q = 48 (rows, a multiple of ROWS)   TILE_K = 256 (keys, a multiple of PANEL)
+// macros: TILE_Q = 48 (rows, a multiple of ROWS)   TILE_K = 512 (keys, a multiple of PANEL)
 //         ROWS = 6 (rows of a register tile)       VEC = 16 (floats of a register: 4, 8, 16)
 //         VECTORS = 4 (registers of a tile's row; PANEL = VEC * VECTORS)
 //         HEAD_DIM = 64, V_HEAD_DIM = 64 (>= 1)
@@ -55,7 +55,7 @@
 #define TILE_Q 48
 #endif
 #ifndef TILE_K
-#define TILE_K 256
+#define TILE_K 512
 #endif
 #ifndef ROWS
 #define ROWS 6
@@ -315,28 +315,31 @@ typedef struct {
 } Reference;
 
 // The reference for a largest score of `largest`; shifts the scores of the row where it is a score.
-INLINE Reference refer_row(__local float* s_row, int keys, float largest, float unit) {
-  Reference reference;
-  reference.score = 0.0f;
-  reference.base = ceil(largest * unit);
+// (Structs go by pointer: Oclgrind 21 does not know what inlining a returned one leaves behind.)
+INLINE void refer_row(Reference* reference, __local float* s_row, int keys, float largest,
+                      float unit) {
+  reference->score = 0.0f;
+  reference->base = ceil(largest * unit);
   if (fabs(largest * unit) < FAR_EXPONENT) {
-    return reference;
+    return;
   }
-  reference.score = largest;
-  reference.base = 0.0f;
+  reference->score = largest;
+  reference->base = 0.0f;
   const float shift = largest == -INFINITY ? 0.0f : largest;
   for (int c = 0; c < keys; c += VEC) {
     SAVE_V(LOAD_V(s_row + c) - shift, s_row + c);
   }
-  return reference;
 }
 
 // What sums relative to `before` are multiplied by when `now` takes its place.
-INLINE float rescale(Reference before, Reference now, float unit) {
+INLINE float rescale(const Reference* before, const Reference* now, float unit) {
+  if (before->score == now->score && before->base == now->base) {
+    return 1.0f;  // the usual case: an integer base seldom rises
+  }
   // While no key has been seen there is nothing to rescale.
-  return before.score == -INFINITY
+  return before->score == -INFINITY
              ? 0.0f
-             : exp2(fma(before.score - now.score, unit, before.base - now.base));
+             : exp2(fma(before->score - now->score, unit, before->base - now->base));
 }
 
 // o = o * alpha + weights * values, ROWS rows by `vectors` registers, over `keys` keys. With
@@ -400,19 +403,17 @@ typedef struct {
   int from, to, keys;
 } Span;
 
-INLINE Span visible_span(const AttnShape* shape, const Block* block, int r0, long first,
+INLINE void visible_span(Span* span, const AttnShape* shape, const Block* block, int r0, long first,
                          int panels) {
   const long top = block->row + r0;
   const long bottom = block->row + min(r0 + ROWS, block->rows) - 1;
   const long begin = key_begin(shape, block->offset, top) - first;
   const long end = key_end(shape, block->valid, block->offset, bottom) - first;
   const long most = (long)panels * PANEL;
-  Span span;
-  span.from = (int)(clamp(begin, 0L, most) / PANEL);
+  span->from = (int)(clamp(begin, 0L, most) / PANEL);
   const int keys_end = (int)clamp(end, 0L, most);
-  span.to = (keys_end + PANEL - 1) / PANEL;
-  span.keys = keys_end - span.from * PANEL;
-  return span;
+  span->to = (keys_end + PANEL - 1) / PANEL;
+  span->keys = keys_end - span->from * PANEL;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
@@ -473,7 +474,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
     for (int p = 0; p < panels; ++p) {
       const long key = first + (long)p * PANEL;
       for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-        const Span span = visible_span(&shape, &block, r0, first, panels);
+        Span span;
+        visible_span(&span, &shape, &block, r0, first, panels);
         if (p < span.from || p >= span.to) {
           continue;
         }
@@ -492,12 +494,15 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
       }
     }
     for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-      const Span span = visible_span(&shape, &block, r0, first, panels);
+      Span span;
+        visible_span(&span, &shape, &block, r0, first, panels);
       const int keys = (span.to - span.from) * PANEL;
       for (int r = r0; r < r0 + ROWS; ++r) {
         __local float* s_row = s_tile + r * S_STRIDE + span.from * PANEL;
-        const Reference now = refer_row(s_row, keys, MAX_V(LOAD_V(most + r * VEC)), block.unit);
-        alpha[r] = rescale(reference[r], now, block.unit);
+        const Reference before = reference[r];
+        Reference now;
+        refer_row(&now, s_row, keys, MAX_V(LOAD_V(most + r * VEC)), block.unit);
+        alpha[r] = rescale(&before, &now, block.unit);
         reference[r] = now;
         const float sum = is_special ? weigh_row(s_row, keys, block.unit, now.base, 1)
                                      : weigh_row(s_row, keys, block.unit, now.base, 0);
@@ -507,7 +512,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
     __global const float* values = v_rows + panel0 * (PANEL * DV);
     for (int t = 0; t < COLUMN_TILES; ++t) {
       for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-        const Span span = visible_span(&shape, &block, r0, first, panels);
+        Span span;
+        visible_span(&span, &shape, &block, r0, first, panels);
         __local const float* weights = s_tile + r0 * S_STRIDE + span.from * PANEL;
         __global const float* rows = values + span.from * PANEL * DV;
         if (is_special) {

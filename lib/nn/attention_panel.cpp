@@ -50,8 +50,8 @@ void check_panels(const PanelParameters& panels) {
 
 core::KernelMacros panel_macros(const PanelParameters& panels, int64_t head_dim,
                                 int64_t v_head_dim) {
-  return {{"TILE_Q", std::to_string(panels.tile_q)}, {"TILE_K", std::to_string(panels.tile_k)},
-          {"ROWS", std::to_string(panels.rows)},     {"VEC", std::to_string(panels.vec)},
+  return {{"TILE_Q", std::to_string(panels.tile_q)},   {"TILE_K", std::to_string(panels.tile_k)},
+          {"ROWS", std::to_string(panels.rows)},       {"VEC", std::to_string(panels.vec)},
           {"VECTORS", std::to_string(panels.vectors)}, {"HEAD_DIM", std::to_string(head_dim)},
           {"V_HEAD_DIM", std::to_string(v_head_dim)}};
 }

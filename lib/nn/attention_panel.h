@@ -19,13 +19,13 @@ namespace netcl::nn {
 // rows, tile_k a multiple of the panel.
 struct PanelParameters {
   int64_t tile_q = 48;   // query rows of a work-item
-  int64_t tile_k = 256;  // keys of a block
+  int64_t tile_k = 512;  // keys of a block
   int64_t rows = 6;      // rows of a register tile
   int64_t vec = 16;      // floats of a register
   int64_t vectors = 4;   // registers of a row of the tile
 
   int64_t panel() const { return vec * vectors; }
-  // "tile_q 48, tile_k 256, rows 6, vec 16, vectors 4"
+  // "tile_q 48, tile_k 512, rows 6, vec 16, vectors 4"
   std::string text() const;
   friend bool operator==(const PanelParameters&, const PanelParameters&) = default;
 };
@@ -54,8 +54,8 @@ PanelScratch panel_scratch(const PanelParameters& panels, const AttentionProblem
 std::optional<PanelParameters> choose_panels(const core::DeviceInfo& device,
                                              const AttentionProblem& problem);
 
-// Whether `auto` takes this kernel with these parameters: on a CPU device, with enough query rows to
-// fill register tiles, and when the packed keys and values fit one buffer each.
+// Whether `auto` takes this kernel with these parameters: on a CPU device, with enough query rows
+// to fill register tiles, and when the packed keys and values fit one buffer each.
 bool prefers_panels(const core::DeviceInfo& device, const PanelParameters& panels,
                     const AttentionProblem& problem);
 
