@@ -37,8 +37,8 @@
 // check: -DTILE_Q=48 -DTILE_K=256 -DROWS=6 -DVEC=16 -DVECTORS=4 -DHEAD_DIM=65 -DV_HEAD_DIM=80
 // check: -DTILE_Q=8 -DTILE_K=16 -DROWS=4 -DVEC=8 -DVECTORS=2 -DQ_TYPE=1 -DK_TYPE=2 -DV_TYPE=1
 // check: -DTILE_Q=1 -DTILE_K=4 -DROWS=1 -DVEC=4 -DVECTORS=1 -DHEAD_DIM=1 -DV_HEAD_DIM=3
-// local memory: 4 * TILE_Q * (HEAD_DIM + TILE_K + 2 * VEC + DV + 4) bytes, DV = V_HEAD_DIM rounded
-//   up to VEC; 0 for attention_panel_pack
+// local memory: 4 * TILE_Q * (HEAD_DIM + TILE_K + 2 * VEC + DV + 4) + 20 * TILE_Q / ROWS bytes, DV =
+//   V_HEAD_DIM rounded up to VEC; 0 for attention_panel_pack
 // barriers: none, the group has one item.
 // accuracy: float throughout; sums over keys are VEC partial sums of TILE_K keys. exp2 is a minimax
 //   polynomial of degree 5 (relative error 9.2e-8, exact at integers); a weight below 2^-127 of the largest is 0. The
@@ -398,22 +398,28 @@ INLINE void value_columns(__local float* o_tile, __local const float* s_tile,
 }
 
 // Keys of a block that the rows of one register tile may see, in panels counted from the block's
-// start: [from, to); `keys` of the last ones counted to the last visible key.
+// start: [from, to); `keys` of them counted to the last visible key. In [all_from, all_to) every row
+// sees every key.
 typedef struct {
-  int from, to, keys;
+  int from, to, keys, all_from, all_to;
 } Span;
 
-INLINE void visible_span(Span* span, const AttnShape* shape, const Block* block, int r0, long first,
-                         int panels) {
+INLINE void set_span(__local Span* span, const AttnShape* shape, const Block* block, int r0,
+                     long first, int panels) {
   const long top = block->row + r0;
   const long bottom = block->row + min(r0 + ROWS, block->rows) - 1;
-  const long begin = key_begin(shape, block->offset, top) - first;
-  const long end = key_end(shape, block->valid, block->offset, bottom) - first;
   const long most = (long)panels * PANEL;
-  span->from = (int)(clamp(begin, 0L, most) / PANEL);
-  const int keys_end = (int)clamp(end, 0L, most);
-  span->to = (keys_end + PANEL - 1) / PANEL;
-  span->keys = keys_end - span->from * PANEL;
+  const int begin = (int)clamp(key_begin(shape, block->offset, top) - first, 0L, most);
+  const int end =
+      (int)clamp(key_end(shape, block->valid, block->offset, bottom) - first, 0L, most);
+  const int all_begin = (int)clamp(key_begin(shape, block->offset, bottom) - first, 0L, most);
+  const int all_end =
+      (int)clamp(key_end(shape, block->valid, block->offset, top) - first, 0L, most);
+  span->from = begin / PANEL;
+  span->to = (end + PANEL - 1) / PANEL;
+  span->keys = end - span->from * PANEL;
+  span->all_from = (all_begin + PANEL - 1) / PANEL;
+  span->all_to = all_end / PANEL;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
@@ -426,6 +432,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
   __local float most[TILE_Q * VEC] __attribute__((aligned(64)));  // largest score of each lane
   __local Reference reference[TILE_Q];                            // m
   __local float total[TILE_Q];                                    // l
+  __local Span spans[TILE_Q / ROWS];
   __local float alpha[TILE_Q];                                    // exp(m - m')
 
   const long x = (long)get_group_id(0);
@@ -471,34 +478,31 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
     for (int p = 0; p < panels; ++p) {
       is_special |= special[panel0 + p];
     }
+    for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
+      set_span(spans + r0 / ROWS, &shape, &block, r0, first, panels);
+    }
     for (int p = 0; p < panels; ++p) {
-      const long key = first + (long)p * PANEL;
+      __global const float* k_panel = k_panels + (panel0 + p) * (HEAD_DIM * PANEL);
       for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-        Span span;
-        visible_span(&span, &shape, &block, r0, first, panels);
-        if (p < span.from || p >= span.to) {
+        __local const Span* span = spans + r0 / ROWS;
+        if (p < span->from || p >= span->to) {
           continue;
         }
         __local float* place = s_tile + r0 * S_STRIDE + p * PANEL;
-        const int last_row = min(r0 + ROWS, block.rows) - 1;
-        const int all_visible =
-            key_begin(&shape, block.offset, block.row + last_row) <= key &&
-            key_end(&shape, block.valid, block.offset, block.row + r0) >= key + PANEL;
-        __global const float* k_panel = k_panels + (panel0 + p) * (HEAD_DIM * PANEL);
-        if (all_visible && !has_mask && block.is_plain) {
+        if (p >= span->all_from && p < span->all_to && !has_mask && block.is_plain) {
           score_tile(place, most + r0 * VEC, q_tile + r0 * HEAD_DIM, k_panel, 1);
         } else {
           score_tile(place, most + r0 * VEC, q_tile + r0 * HEAD_DIM, k_panel, 0);
-          hide_scores(place, most + r0 * VEC, mask, &shape, &block, r0, key);
+          hide_scores(place, most + r0 * VEC, mask, &shape, &block, r0,
+                      first + (long)p * PANEL);
         }
       }
     }
     for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-      Span span;
-        visible_span(&span, &shape, &block, r0, first, panels);
-      const int keys = (span.to - span.from) * PANEL;
+      __local const Span* span = spans + r0 / ROWS;
+      const int keys = (span->to - span->from) * PANEL;
       for (int r = r0; r < r0 + ROWS; ++r) {
-        __local float* s_row = s_tile + r * S_STRIDE + span.from * PANEL;
+        __local float* s_row = s_tile + r * S_STRIDE + span->from * PANEL;
         const Reference before = reference[r];
         Reference now;
         refer_row(&now, s_row, keys, MAX_V(LOAD_V(most + r * VEC)), block.unit);
@@ -512,14 +516,13 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
     __global const float* values = v_rows + panel0 * (PANEL * DV);
     for (int t = 0; t < COLUMN_TILES; ++t) {
       for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-        Span span;
-        visible_span(&span, &shape, &block, r0, first, panels);
-        __local const float* weights = s_tile + r0 * S_STRIDE + span.from * PANEL;
-        __global const float* rows = values + span.from * PANEL * DV;
+        __local const Span* span = spans + r0 / ROWS;
+        __local const float* weights = s_tile + r0 * S_STRIDE + span->from * PANEL;
+        __global const float* rows = values + span->from * PANEL * DV;
         if (is_special) {
-          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span.keys, t, 1);
+          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span->keys, t, 1);
         } else {
-          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span.keys, t, 0);
+          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span->keys, t, 0);
         }
       }
     }

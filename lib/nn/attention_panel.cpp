@@ -59,7 +59,8 @@ core::KernelMacros panel_macros(const PanelParameters& panels, int64_t head_dim,
 uint64_t panel_local_bytes(const PanelParameters& panels, int64_t head_dim, int64_t v_head_dim) {
   const int64_t dv = tiles_of(v_head_dim, panels.vec) * panels.vec;
   return 4 * static_cast<uint64_t>(panels.tile_q) *
-         static_cast<uint64_t>(head_dim + panels.tile_k + 2 * panels.vec + dv + 4);
+             static_cast<uint64_t>(head_dim + panels.tile_k + 2 * panels.vec + dv + 4) +
+         20 * static_cast<uint64_t>(panels.tile_q / panels.rows);
 }
 
 PanelScratch panel_scratch(const PanelParameters& panels, const AttentionProblem& problem) {
