@@ -70,39 +70,7 @@
 #define V_TYPE 0
 #endif
 
-#if VEC == 1
-typedef float FloatV;
-typedef int IntV;
-#define LOAD_V(p) (*(p))
-#define STORE_V(x, p) (*(p) = (x))
-#define LANES ((IntV)(0))
-#define SUM_V(x) (x)
-#define MAX_V(x) (x)
-#elif VEC == 4
-typedef float4 FloatV;
-typedef int4 IntV;
-#define LOAD_V(p) vload4(0, p)
-#define STORE_V(x, p) vstore4(x, 0, p)
-#define LANES ((IntV)(0, 1, 2, 3))
-#define SUM_V(x) sum4(x)
-#define MAX_V(x) max4(x)
-#elif VEC == 8
-typedef float8 FloatV;
-typedef int8 IntV;
-#define LOAD_V(p) vload8(0, p)
-#define STORE_V(x, p) vstore8(x, 0, p)
-#define LANES ((IntV)(0, 1, 2, 3, 4, 5, 6, 7))
-#define SUM_V(x) sum4((x).lo + (x).hi)
-#define MAX_V(x) max4(fmax((x).lo, (x).hi))
-#else
-typedef float16 FloatV;
-typedef int16 IntV;
-#define LOAD_V(p) vload16(0, p)
-#define STORE_V(x, p) vstore16(x, 0, p)
-#define LANES ((IntV)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
-#define SUM_V(x) sum4(((x).lo + (x).hi).lo + ((x).lo + (x).hi).hi)
-#define MAX_V(x) max4(fmax(fmax((x).lo, (x).hi).lo, fmax((x).lo, (x).hi).hi))
-#endif
+#include "vector_lanes.h"
 
 // Functions that get local memory are always inlined: PoCL 3.1 gives a kernel its local arrays only
 // where the kernel itself uses them, and a call that stays a call can end up with another copy.
@@ -122,15 +90,6 @@ typedef int16 IntV;
 // The weight of a key that is not visible. It adds like 0 and can be told from a weight that
 // underflowed, so that a NaN or infinity in that key's value row can be kept out.
 #define NO_WEIGHT (-0.0f)
-
-#if VEC > 1
-static inline float sum4(float4 x) {
-  return (x.x + x.y) + (x.z + x.w);
-}
-static inline float max4(float4 x) {
-  return fmax(fmax(x.x, x.y), fmax(x.z, x.w));
-}
-#endif
 
 // What a work-group works on.
 typedef struct {

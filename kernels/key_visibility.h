@@ -14,6 +14,17 @@ static inline float load_element(__global const uchar* data, long index, int typ
   return load_bf16((__global const ushort*)data, (size_t)index);
 }
 
+// Elements index .. index + 3.
+static inline float4 load_element4(__global const uchar* data, long index, int type) {
+  if (type == STORAGE_F32) {
+    return load_f32_4((__global const float*)data, (size_t)index);
+  }
+  if (type == STORAGE_F16) {
+    return load_f16_4((__global const half*)data, (size_t)index);
+  }
+  return load_bf16_4((__global const ushort*)data, (size_t)index);
+}
+
 static inline void store_element(__global uchar* data, long index, int type, float value) {
   if (type == STORAGE_F32) {
     store_f32((__global float*)data, (size_t)index, value);

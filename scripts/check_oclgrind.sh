@@ -5,8 +5,9 @@
 # The last line states the counts.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-smoke=$PWD/${1:-build/release}/tests/nn/oclgrind_smoke
-[ "${1:-}" = "${1#/}" ] || smoke=$1/tests/nn/oclgrind_smoke
+build=${1:-build/release}
+[ "$build" != "${build#/}" ] || build=$PWD/$build
+smoke=$build/tests/nn/oclgrind_smoke
 command -v oclgrind >/dev/null || { echo "check_oclgrind: oclgrind is missing (package oclgrind)" >&2; exit 1; }
 [ -x "$smoke" ] || { echo "check_oclgrind: $smoke is missing; build the tests first" >&2; exit 1; }
 scratch=$(mktemp -d)

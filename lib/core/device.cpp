@@ -69,6 +69,7 @@ ClDevice describe(const cl::Platform& platform, const cl::Device& device) {
   info.max_alloc_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.local_mem_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.float_vector_width = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
   info.max_work_group_size = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
   info.max_work_item_sizes = device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>();
   info.platform_caches_kernels = info.platform_name == "Portable Computing Language";

@@ -34,6 +34,7 @@ struct DeviceInfo {
   uint64_t max_alloc_bytes = 0;
   uint64_t local_mem_bytes = 0;
   uint32_t compute_units = 0;
+  uint32_t float_vector_width = 1;  // floats of the widest register, 1 where work-items are scalar
   size_t max_work_group_size = 1;
   std::vector<size_t> max_work_item_sizes;
   bool platform_caches_kernels = false;  // PoCL: our disk cache stays off there

@@ -65,7 +65,8 @@ struct AttentionOptions {
   int64_t kv_heads = 0;
   bool want_lse = false;
   ScoreStage scores = ScoreStage::kNone;
-  std::string kernel = "auto";  // opencl: auto, naive, tiled; an unknown name is a UsageError
+  std::string kernel =
+      "auto";  // opencl: auto, naive, tiled, panel; an unknown name is a UsageError
 };
 
 // q [B,H,Tq,D], k [B,G,Tk,D], v [B,G,Tk,Dv] in the layout of the options, f32, f16 or bf16 each.
@@ -94,7 +95,8 @@ struct AttentionOutputs {
 // Runs on the device of q's queue: the host engine or OpenCL. All tensors must be of that queue.
 // Throws FormatError naming the two shapes or values that disagree, before any work; DeviceError
 // when something does not fit the device, with wanted and allowed bytes. Cost: O(B H Tq Tk (D +
-// Dv)) time; memory beyond the outputs O(tile) (never Tq x Tk unless scores are asked for).
+// Dv)) time; memory beyond the outputs O(tile), on CPU devices a packed copy of k and v too (never
+// Tq x Tk unless scores are asked for).
 // Deterministic: the same input gives the same bits on the same device.
 AttentionOutputs attention(const AttentionInputs& inputs, const AttentionOptions& options);
 

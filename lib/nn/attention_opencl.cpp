@@ -179,15 +179,21 @@ void check_tiles(const TileParameters& tiles) {
   }
 }
 
+std::string local_memory_text(const std::string& kernel, const AttentionProblem& problem,
+                              const std::string& parameters, uint64_t bytes,
+                              const core::DeviceInfo& device) {
+  return kernel + ": head sizes " + std::to_string(problem.head_dim) + " and " +
+         std::to_string(problem.v_head_dim) + " with " + parameters + " need " +
+         std::to_string(bytes) + " bytes of local memory; " + device.name + " has " +
+         std::to_string(device.local_mem_bytes) + "; use kernel naive";
+}
+
 void check_device(const core::DeviceInfo& device, const TileParameters& tiles,
                   const AttentionProblem& problem) {
   const uint64_t bytes = tiled_local_bytes(tiles, problem.head_dim, problem.v_head_dim);
   if (bytes > device.local_mem_bytes) {
-    throw base::DeviceError("attention_tiled: head sizes " + std::to_string(problem.head_dim) +
-                            " and " + std::to_string(problem.v_head_dim) + " with " + tiles.text() +
-                            " need " + std::to_string(bytes) + " bytes of local memory; " +
-                            device.name + " has " + std::to_string(device.local_mem_bytes) +
-                            "; use kernel naive");
+    throw base::DeviceError(
+        local_memory_text("attention_tiled", problem, tiles.text(), bytes, device));
   }
   const size_t items = static_cast<size_t>(tiles.wg_size);
   if (allowed_items(device, items) < items) {
@@ -222,16 +228,112 @@ Kernel get_scores(const AttentionInputs& inputs) {
   return Kernel::get(inputs.q.queue(), "attention_scores", "attention_scores", macros);
 }
 
-// The kernel that computes y and lse, with its tiles when it is the tiled one.
+// One call: the tensors that every kernel takes, on the way to the launch.
+struct Launch {
+  const AttentionInputs& inputs;
+  const AttentionProblem& problem;
+  const AttentionOutputs& out;
+  const KeysAndValues& kv;
+  const Tensor& bounds;
+  const AttnShape& shape;
+};
+
+// Sets the arguments of attention_naive and attention_tiled.
+void set_arguments(Kernel& kernel, const Launch& launch) {
+  kernel.arg(launch.out.y);
+  optional_arg(kernel, launch.out.lse);
+  kernel.arg(launch.inputs.q).arg(launch.kv.k).arg(launch.kv.v);
+  optional_arg(kernel, launch.inputs.mask);
+  kernel.arg(launch.bounds).arg(launch.shape);
+}
+
+// One group of `items` work-items per `tile_q` query rows of a head.
+void run_blocks(Kernel& kernel, const AttentionProblem& problem, int64_t tile_q, int64_t items) {
+  const size_t rows = static_cast<size_t>(tile_q);
+  const size_t groups = round_up(static_cast<size_t>(problem.q_len), rows) / rows;
+  const size_t size = static_cast<size_t>(items);
+  kernel.run(
+      {groups * size, static_cast<size_t>(problem.heads), static_cast<size_t>(problem.batch)},
+      {size, 1, 1});
+}
+
+// What to run: the naive kernel, or one of the others with its parameters.
 struct Choice {
   Kernel kernel;
   std::optional<TileParameters> tiles;
+  std::optional<PanelParameters> panels;
+  std::optional<Kernel> pack;  // with panels
 };
 
-Choice choose_kernel(const AttentionInputs& inputs, const std::string& name,
-                     const AttentionProblem& problem, std::optional<TileParameters> tiles) {
+void run_choice(Choice& choice, const Launch& launch) {
+  const core::Queue& queue = launch.inputs.q.queue();
+  const AttentionProblem& problem = launch.problem;
+  if (choice.panels.has_value()) {
+    const PanelScratch scratch = panel_scratch(*choice.panels, problem);
+    const Tensor keys = Tensor::empty(queue, DType::kF32, scratch.keys);
+    const Tensor values = Tensor::empty(queue, DType::kF32, scratch.values);
+    const Tensor special = Tensor::empty(queue, DType::kI32, scratch.special);
+    choice.pack->arg(keys).arg(values).arg(special).arg(launch.kv.k).arg(launch.kv.v);
+    choice.pack->arg(launch.bounds).arg(launch.shape);
+    choice.pack->run({static_cast<size_t>(scratch.special[2]),
+                      static_cast<size_t>(problem.kv_heads), static_cast<size_t>(problem.batch)},
+                     {1, 1, 1});
+    choice.kernel.arg(launch.out.y);
+    optional_arg(choice.kernel, launch.out.lse);
+    choice.kernel.arg(launch.inputs.q).arg(keys).arg(values).arg(special);
+    optional_arg(choice.kernel, launch.inputs.mask);
+    choice.kernel.arg(launch.bounds).arg(launch.shape);
+    run_blocks(choice.kernel, problem, choice.panels->tile_q, 1);
+    return;
+  }
+  set_arguments(choice.kernel, launch);
+  if (choice.tiles.has_value()) {
+    run_blocks(choice.kernel, problem, choice.tiles->tile_q, choice.tiles->wg_size);
+  } else {
+    run_rows(choice.kernel, queue.device(), problem);
+  }
+}
+
+// The panel kernel where it was asked for, or `auto` prefers it.
+std::optional<Choice> choose_panel_kernel(const AttentionInputs& inputs, const std::string& name,
+                                          const AttentionProblem& problem,
+                                          std::optional<PanelParameters> panels) {
   const core::Queue& queue = inputs.q.queue();
   const core::DeviceInfo& device = queue.device();
+  if (name != "auto" && name != "panel") {
+    return std::nullopt;
+  }
+  if (panels.has_value()) {
+    check_panels(*panels);
+  } else {
+    panels = choose_panels(device, problem);
+  }
+  if (name == "auto" && (!panels.has_value() || !prefers_panels(device, *panels, problem))) {
+    return std::nullopt;
+  }
+  const PanelParameters used = panels.value_or(PanelParameters{1, 4, 1, 4, 1});
+  const uint64_t bytes = panel_local_bytes(used, problem.head_dim, problem.v_head_dim);
+  if (bytes > device.local_mem_bytes) {
+    throw base::DeviceError(
+        local_memory_text("attention_panel", problem, used.text(), bytes, device));
+  }
+  core::KernelMacros macros = panel_macros(used, problem.head_dim, problem.v_head_dim);
+  macros.merge(type_macros(inputs));
+  return Choice{Kernel::get(queue, "attention_panel", "attention_panel", macros),
+                {},
+                used,
+                Kernel::get(queue, "attention_panel", "attention_panel_pack", macros)};
+}
+
+Choice choose_kernel(const AttentionInputs& inputs, const std::string& name,
+                     const AttentionProblem& problem, const KernelParameters& parameters) {
+  const core::Queue& queue = inputs.q.queue();
+  const core::DeviceInfo& device = queue.device();
+  std::optional<Choice> panel = choose_panel_kernel(inputs, name, problem, parameters.panels);
+  if (panel.has_value()) {
+    return *std::move(panel);
+  }
+  std::optional<TileParameters> tiles = parameters.tiles;
   const core::KernelMacros macros = type_macros(inputs);
   const bool is_given = tiles.has_value();
   if (is_given) {
@@ -240,7 +342,7 @@ Choice choose_kernel(const AttentionInputs& inputs, const std::string& name,
     tiles = choose_tiles(device, problem.head_dim, problem.v_head_dim, problem.q_len);
   }
   if (name == "naive" || (name == "auto" && !tiles.has_value())) {
-    return {Kernel::get(queue, "attention_naive", "attention_naive", macros), {}};
+    return {Kernel::get(queue, "attention_naive", "attention_naive", macros), {}, {}, {}};
   }
   TileParameters used = tiles.value_or(TileParameters{1, 1, 1, 1, 1});
   check_device(device, used, problem);
@@ -251,7 +353,7 @@ Choice choose_kernel(const AttentionInputs& inputs, const std::string& name,
     used.wg_size /= 2;
     kernel = get_tiled(queue, problem, macros, used);
   }
-  return {kernel, used};
+  return {kernel, used, {}, {}};
 }
 
 }  // namespace
@@ -302,11 +404,11 @@ std::optional<TileParameters> choose_tiles(const core::DeviceInfo& device, int64
 
 AttentionOutputs attention_opencl(const AttentionInputs& inputs, const AttentionOptions& options,
                                   const AttentionProblem& problem,
-                                  const std::optional<TileParameters>& tiles) {
+                                  const KernelParameters& parameters) {
   const std::string& name = options.kernel;
-  if (name != "auto" && name != "tiled" && name != "naive") {
+  if (name != "auto" && name != "panel" && name != "tiled" && name != "naive") {
     throw base::UsageError("attention: kernel " + base::quote(name) +
-                           " is not for OpenCL devices; allowed auto, tiled and naive");
+                           " is not for OpenCL devices; allowed auto, panel, tiled and naive");
   }
   const core::Queue& queue = inputs.q.queue();
   AttentionOutputs out{Tensor::empty(queue, inputs.q.dtype(), problem.y_shape), {}, {}, {}, {}};
@@ -327,28 +429,13 @@ AttentionOutputs attention_opencl(const AttentionInputs& inputs, const Attention
   }
   const AttnShape shape = make_shape(inputs, problem, kv);
   const Tensor bounds = make_bounds(queue, problem);
-  Choice choice = choose_kernel(inputs, name, problem, tiles);
+  Choice choice = choose_kernel(inputs, name, problem, parameters);
 
   if (problem.has_past) {
     run_concat(*inputs.past_k, inputs.k, problem.k, kv.k);
     run_concat(*inputs.past_v, inputs.v, problem.v, kv.v);
   }
-  Kernel& kernel = choice.kernel;
-  kernel.arg(out.y);
-  optional_arg(kernel, out.lse);
-  kernel.arg(inputs.q).arg(kv.k).arg(kv.v);
-  optional_arg(kernel, inputs.mask);
-  kernel.arg(bounds).arg(shape);
-  if (choice.tiles.has_value()) {
-    const size_t items = static_cast<size_t>(choice.tiles->wg_size);
-    const size_t tile_q = static_cast<size_t>(choice.tiles->tile_q);
-    const size_t groups = round_up(static_cast<size_t>(problem.q_len), tile_q) / tile_q;
-    kernel.run(
-        {groups * items, static_cast<size_t>(problem.heads), static_cast<size_t>(problem.batch)},
-        {items, 1, 1});
-  } else {
-    run_rows(kernel, queue.device(), problem);
-  }
+  run_choice(choice, {inputs, problem, out, kv, bounds, shape});
   if (out.scores.has_value()) {
     Kernel scores = get_scores(inputs);
     scores.arg(*out.scores).arg(inputs.q).arg(kv.k);

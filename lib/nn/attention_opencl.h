@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenCL engine of attention(): chooses a kernel and its tiles, allocates, launches.
 //
-//   auto    tiled when its smallest tiles fit the device's local memory, else naive
+//   auto    panel on CPU devices with enough query rows, else tiled when its smallest tiles fit the
+//           device's local memory, else naive
+//   panel   kernels/attention_panel.cl: online softmax in register tiles, one work-item a group
 //   tiled   kernels/attention_tiled.cl: online softmax over tiles of keys
 //   naive   kernels/attention_naive.cl: the formula, one work-item per query row; the oracle
 //
@@ -17,6 +19,7 @@
 
 #include "core/device.h"
 #include "nn/attention.h"
+#include "nn/attention_panel.h"
 #include "nn/attention_problem.h"
 
 namespace netcl::nn {
@@ -44,15 +47,21 @@ uint64_t tiled_local_bytes(const TileParameters& tiles, int64_t head_dim, int64_
 std::optional<TileParameters> choose_tiles(const core::DeviceInfo& device, int64_t head_dim,
                                            int64_t v_head_dim, int64_t q_len);
 
-// attention() for an OpenCL queue; `problem` is made from `inputs` and `options`. `tiles` replaces
-// choose_tiles().
-// Throws UsageError for an unknown kernel name or tiles that break the rules above; DeviceError,
+// Parameters that replace choose_tiles() and choose_panels().
+struct KernelParameters {
+  std::optional<TileParameters> tiles;
+  std::optional<PanelParameters> panels;
+};
+
+// attention() for an OpenCL queue; `problem` is made from `inputs` and `options`.
+// Throws UsageError for an unknown kernel name or parameters that break their rules; DeviceError,
 // with wanted and allowed bytes or sizes, when an output or a tile does not fit the device. All of
 // that is checked, and all outputs are allocated, before the first launch.
-// Memory beyond the outputs: 16 bytes per batch; none of size Tq x Tk.
+// Memory beyond the outputs: 16 bytes per batch, and with kernel panel its panel_scratch(); none of
+// size Tq x Tk.
 AttentionOutputs attention_opencl(const AttentionInputs& inputs, const AttentionOptions& options,
                                   const AttentionProblem& problem,
-                                  const std::optional<TileParameters>& tiles = {});
+                                  const KernelParameters& parameters = {});
 
 }  // namespace netcl::nn
 

@@ -20,7 +20,8 @@ using core::Shape;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-const std::vector<KernelEngine> kEngines = {kNaive, kWideTiles, kGroupTiles, kSmallTiles};
+const std::vector<KernelEngine> kEngines = {kNaive,      kWideTiles,  kGroupTiles,
+                                            kSmallTiles, kWidePanels, kSmallPanels};
 
 AttentionCase square_case(int64_t length) {
   AttentionCase c;
@@ -212,6 +213,94 @@ TEST_CASE("attention on device: tiles fit small devices at every head size") {
   CHECK(!nn::choose_tiles(device, 64, int64_t{1} << 40, 64).has_value());
 }
 
+TEST_CASE("attention on device: panels fit small devices and follow their registers") {
+  core::DeviceInfo device;
+  device.kind = core::DeviceKind::kCpu;
+  device.compute_units = 2;
+  nn::AttentionProblem problem;
+  problem.batch = problem.heads = problem.kv_heads = 1;
+  problem.kv_len = 1000;
+  for (const uint32_t width : {1, 4, 8, 16, 32}) {
+    for (const uint64_t local_bytes : {uint64_t{32} << 10, uint64_t{256} << 10}) {
+      device.float_vector_width = width;
+      device.local_mem_bytes = local_bytes;
+      for (int64_t head_dim = 1; head_dim <= 512; ++head_dim) {
+        for (const int64_t q_len : {1, 5, 1000}) {
+          problem.head_dim = head_dim;
+          problem.v_head_dim = 513 - head_dim;
+          problem.q_len = q_len;
+          const auto panels = nn::choose_panels(device, problem);
+          REQUIRE(panels.has_value());
+          REQUIRE_NOTHROW(nn::check_panels(*panels));
+          REQUIRE(nn::panel_local_bytes(*panels, head_dim, 513 - head_dim) <= local_bytes);
+          REQUIRE(panels->vec == std::clamp<int64_t>(width, 4, 16));
+        }
+      }
+    }
+  }
+  problem.head_dim = int64_t{1} << 40;
+  CHECK(!nn::choose_panels(device, problem).has_value());
+}
+
+TEST_CASE("attention on device: auto takes panels on CPUs for calls of several rows") {
+  core::DeviceInfo device;
+  device.kind = core::DeviceKind::kCpu;
+  device.max_alloc_bytes = 4 * 1024 * 64;
+  nn::AttentionProblem problem;
+  problem.batch = problem.heads = problem.kv_heads = 1;
+  problem.q_len = 100;
+  problem.kv_len = 1024;
+  problem.head_dim = problem.v_head_dim = 64;
+  const nn::PanelParameters panels;
+  CHECK(nn::prefers_panels(device, panels, problem));
+  problem.q_len = 1;
+  CHECK(!nn::prefers_panels(device, panels, problem));
+  problem.q_len = 100;
+  problem.v_head_dim = 65;  // packed values one register wider than a buffer holds
+  CHECK(!nn::prefers_panels(device, panels, problem));
+  problem.v_head_dim = 64;
+  device.kind = core::DeviceKind::kGpu;
+  CHECK(!nn::prefers_panels(device, panels, problem));
+}
+
+TEST_CASE("attention on device: impossible panels are usage errors") {
+  const auto queue = require_device_queue();
+  if (!queue) {
+    return;
+  }
+  const AttentionCase c = square_case(3);
+  const HostInputs inputs = make_inputs(c);
+  for (const nn::PanelParameters& panels :
+       {nn::PanelParameters{0, 64, 6, 16, 4}, nn::PanelParameters{8, 64, 6, 16, 4},
+        nn::PanelParameters{6, 96, 6, 16, 4}, nn::PanelParameters{6, 64, 6, 2, 4},
+        nn::PanelParameters{6, 64, 6, 16, 0}, nn::PanelParameters{6, 0, 6, 16, 4},
+        nn::PanelParameters{-6, 64, -6, 16, 4}}) {
+    INFO(panels.text());
+    CHECK_THROWS_AS(run_kernel(*queue, {"panel", {}, panels}, inputs, c.options), base::UsageError);
+  }
+}
+
+TEST_CASE("attention on device: far and unbounded scores keep their meaning on panels") {
+  const auto queue = require_device_queue();
+  if (!queue) {
+    return;
+  }
+  // Equal scores far from 0 share the weight; a bias of the largest magnitude hides nothing where
+  // every key has it.
+  for (const float key : {1e5F, 1e9F, 1e20F, -1e9F}) {
+    HostInputs inputs;
+    inputs.q = core::HostTensor::from_floats({1, 1}, std::vector<float>{64});
+    inputs.k = core::HostTensor::from_floats({3, 1}, std::vector<float>{key, key, key});
+    inputs.v = core::HostTensor::from_floats({3, 1}, std::vector<float>{1, 2, 6});
+    INFO(key);
+    CHECK(run_kernel(*queue, kChosenPanels, inputs, {}).y.as<float>()[0] == Approx(3));
+    const float lowest = std::numeric_limits<float>::lowest();
+    inputs.k = core::HostTensor::from_floats({3, 1}, std::vector<float>{0, 0, 0});
+    inputs.mask = core::HostTensor::from_floats({1, 3}, std::vector<float>{lowest, lowest, lowest});
+    CHECK(run_kernel(*queue, kChosenPanels, inputs, {}).y.as<float>()[0] == Approx(3));
+  }
+}
+
 TEST_CASE("attention on device: tiles for small devices give the right result") {
   const auto queue = require_device_queue();
   if (!queue) {
@@ -261,7 +350,7 @@ TEST_CASE("attention on device: an output too large is refused before any launch
   c.options.scores = nn::ScoreStage::kWeights;
   const HostInputs inputs = make_inputs(c);
   queue->take_kernel_times();
-  for (const KernelEngine& engine : {kNaive, kChosenTiles}) {
+  for (const KernelEngine& engine : {kNaive, kChosenTiles, kChosenPanels}) {
     try {
       run_kernel(*queue, engine, inputs, c.options);
       FAIL("no error");
@@ -285,7 +374,7 @@ TEST_CASE("attention on device: unknown kernels and impossible tiles are usage e
     FAIL("no error");
   } catch (const base::UsageError& error) {
     CHECK_THAT(error.what(), Catch::Contains("\"host\"") || Catch::Contains("host"));
-    CHECK_THAT(error.what(), Catch::Contains("auto, tiled and naive"));
+    CHECK_THAT(error.what(), Catch::Contains("auto, panel, tiled and naive"));
   }
   for (const nn::TileParameters& tiles :
        {nn::TileParameters{0, 8, 8, 1, 1}, nn::TileParameters{3, 8, 8, 1, 1},

@@ -82,6 +82,10 @@ TEST_CASE("attention on device: group tiles agree at all lengths and head sizes"
   check_lengths_and_head_dims(kGroupTiles);
 }
 
+TEST_CASE("attention on device: panels agree at all lengths and head sizes") {
+  check_lengths_and_head_dims(kChosenPanels);
+}
+
 TEST_CASE("attention on device: value head size may differ from key head size") {
   const auto queue = require_device_queue();
   if (!queue) {
@@ -91,7 +95,8 @@ TEST_CASE("attention on device: value head size may differ from key head size") 
   for (const auto& [head_dim, v_head_dim] : dims) {
     AttentionCase c = make_case(33, 70, head_dim);
     c.v_head_dim = v_head_dim;
-    CHECK(fault_of(*queue, {kNaive, kChosenTiles, kGroupTiles}, c) == "");
+    CHECK(fault_of(*queue, {kNaive, kChosenTiles, kGroupTiles, kWidePanels, kSmallPanels}, c) ==
+          "");
   }
 }
 
@@ -116,7 +121,9 @@ TEST_CASE("attention on device: q_len and kv_len differ under every alignment an
           c.options.alignment = nn::Alignment::kExplicit;
           c.options.offsets = {*offsets[at]};
         }
-        CHECK(fault_of(*queue, {kNaive, kWideTiles, kGroupTiles, kSmallTiles}, c) == "");
+        CHECK(fault_of(*queue,
+                       {kNaive, kWideTiles, kGroupTiles, kSmallTiles, kWidePanels, kSmallPanels},
+                       c) == "");
       }
     }
   }
@@ -144,7 +151,8 @@ TEST_CASE("attention on device: masks of every rank type and broadcast hide what
           c.mask_broadcast_heads = broadcast >= 2;
           c.mask_columns = columns;
           c.options.causal = broadcast == 3;
-          CHECK(fault_of(*queue, {kNaive, kWideTiles, kGroupTiles}, c) == "");
+          CHECK(fault_of(*queue, {kNaive, kWideTiles, kGroupTiles, kWidePanels, kSmallPanels}, c) ==
+                "");
         }
       }
     }
@@ -166,7 +174,7 @@ TEST_CASE("attention on device: storage types mix and give float results") {
     c.q_dtype = q;
     c.kv_dtype = kv;
     c.options.scores = nn::ScoreStage::kRaw;
-    CHECK(fault_of(*queue, {kNaive, kChosenTiles}, c) == "");
+    CHECK(fault_of(*queue, {kNaive, kChosenTiles, kChosenPanels}, c) == "");
   }
 }
 
@@ -180,6 +188,10 @@ TEST_CASE("attention on device: random calls agree on group tiles") {
 
 TEST_CASE("attention on device: random calls agree on small and chosen tiles") {
   check_random_calls(2026, 60, {kSmallTiles, kChosenTiles});
+}
+
+TEST_CASE("attention on device: random calls agree on panels") {
+  check_random_calls(2027, 120, {kChosenPanels, kWidePanels, kSmallPanels});
 }
 
 }  // namespace netcl::tests

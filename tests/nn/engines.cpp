@@ -49,7 +49,8 @@ std::vector<Engine> engines_under_test() {
     return {};
   }
 #ifdef NETCL_TEST_ON_DEVICE
-  return {kernel_engine(*queue, "naive"), kernel_engine(*queue, "tiled")};
+  return {kernel_engine(*queue, "naive"), kernel_engine(*queue, "tiled"),
+          kernel_engine(*queue, "panel")};
 #else
   return {{"reference", true, 1e-12, reference_outputs},
           {"host", false, kFloatTolerance,

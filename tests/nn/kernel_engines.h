@@ -15,14 +15,17 @@
 namespace netcl::tests {
 
 struct KernelEngine {
-  std::string kernel;                       // of AttentionOptions
-  std::optional<nn::TileParameters> tiles;  // none: chosen for the device
+  std::string kernel;                              // of AttentionOptions
+  std::optional<nn::TileParameters> tiles = {};    // none: chosen for the device
+  std::optional<nn::PanelParameters> panels = {};  // the same
 
   std::string text() const;
 };
 
 // One wide-vector work-item a group; 64 work-items; a few work-items with tiles of 8.
 extern const KernelEngine kNaive, kChosenTiles, kWideTiles, kGroupTiles, kSmallTiles;
+// Parameters chosen for the device; wide registers and small blocks; the narrowest registers.
+extern const KernelEngine kChosenPanels, kWidePanels, kSmallPanels;
 
 HostOutputs run_kernel(const core::Queue& queue, const KernelEngine& engine,
                        const HostInputs& inputs, nn::AttentionOptions options);

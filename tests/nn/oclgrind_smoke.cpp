@@ -93,7 +93,7 @@ AttentionCase small_case() {
 }
 
 void run_attention_kernels(Smoke& smoke) {
-  std::vector<KernelEngine> engines = {kNaive, kChosenTiles};
+  std::vector<KernelEngine> engines = {kNaive, kChosenTiles, kChosenPanels, kSmallPanels};
   for (const int64_t wg_size : {1, 16, 64}) {
     if (static_cast<size_t>(wg_size) <= smoke.queue.device().max_work_group_size) {
       engines.push_back({"tiled", nn::TileParameters{wg_size, 8, 8, 2, 4}});

@@ -62,9 +62,10 @@ void declare_bench_options(cli::ToolApp& app, BenchOptions& o) {
                "auto, host, P:D, an index or a part of the device's or the platform's name;\n"
                "see attn-run --list-devices")
       ->group(run);
-  app.add_choice<std::string>("--kernel", o.kernel,
-                              {{"auto", "auto"}, {"naive", "naive"}, {"tiled", "tiled"}},
-                              "OpenCL kernel; default auto")
+  app.add_choice<std::string>(
+         "--kernel", o.kernel,
+         {{"auto", "auto"}, {"naive", "naive"}, {"tiled", "tiled"}, {"panel", "panel"}},
+         "OpenCL kernel; default auto")
       ->group(run);
   app.add_integer("--repeats", o.repeats, 1, kMaxRepeats, "Measured calls; default 10")->group(run);
   app.add_real("--min-time", o.min_time, 0, kMaxSeconds,

@@ -48,6 +48,10 @@ int run_beside_driver(const std::string& tool_name, const std::string& device,
                            damaged_cache_advice());
 }
 
+bool is_device_kernel(const std::string& kernel) {
+  return kernel != "auto" && kernel != "reference";
+}
+
 core::Device open_device(const std::string& spec, const std::string& kernel,
                          const cli::CommonOptions& common) {
   core::QueueOptions options;
@@ -55,7 +59,7 @@ core::Device open_device(const std::string& spec, const std::string& kernel,
   options.cache_dir = cache_directory();
   try {
     core::Device device = core::DeviceManager::open(spec, options);
-    if (device.queue.is_host() && (kernel == "naive" || kernel == "tiled")) {
+    if (device.queue.is_host() && is_device_kernel(kernel)) {
       throw base::DeviceError("--kernel " + kernel +
                               ": no OpenCL device was found; install pocl-opencl-icd or the GPU "
                               "vendor's driver, or leave --kernel out");

@@ -25,6 +25,9 @@ int run_beside_driver(const std::string& tool_name, const std::string& device,
 core::Device open_device(const std::string& spec, const std::string& kernel,
                          const cli::CommonOptions& common);
 
+// Whether --kernel names one of the OpenCL kernels, so neither auto nor reference.
+bool is_device_kernel(const std::string& kernel);
+
 // One line a device: index, P:D, kind, name, platform, memory.
 std::string device_list();
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "attn/device_option.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "cli/output_name.h"
@@ -171,10 +172,13 @@ void declare_outputs(cli::ToolApp& app, RunOptions& o) {
                "auto (GPU, else CPU by OpenCL, else host), host, P:D, an index or a\n"
                "part of the device's or the platform's name; see --list-devices")
       ->group(device);
-  app.add_choice<std::string>(
-         "--kernel", o.kernel,
-         {{"auto", "auto"}, {"naive", "naive"}, {"tiled", "tiled"}, {"reference", "reference"}},
-         "OpenCL kernel; reference: double precision on the host")
+  app.add_choice<std::string>("--kernel", o.kernel,
+                              {{"auto", "auto"},
+                               {"naive", "naive"},
+                               {"tiled", "tiled"},
+                               {"panel", "panel"},
+                               {"reference", "reference"}},
+                              "OpenCL kernel; reference: double precision on the host")
       ->group(device);
   app.add_switch("--list-devices", o.list_devices, "List devices and end")->group(device);
   const char* const group = "Output";
@@ -301,7 +305,7 @@ bool may_hold_svg(const std::string& path) {
 void check_outputs(const RunOptions& o) {
   refuse(!o.labels.empty() && o.heatmap.empty(), "--labels needs --heatmap");
   refuse(o.explain && o.output == "-", "--explain and -o - both write to standard output");
-  refuse(o.device == "host" && (o.kernel == "naive" || o.kernel == "tiled"),
+  refuse(o.device == "host" && is_device_kernel(o.kernel),
          "--kernel " + o.kernel + " is an OpenCL kernel; --device host has none");
   refuse(o.uses_reference() && o.device != "host" && o.device != "auto",
          "--kernel reference runs on the host; leave out --device");
