@@ -9,7 +9,6 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
-#include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
@@ -31,19 +30,10 @@
 namespace {
 
 using namespace netcl;
-using train::FileFormat;
 using train::TrainOptions;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-FileFormat format_of(const TrainOptions& options) {
-  if (options.format) {
-    return *options.format;
-  }
-  return base::has_extension(options.output, ".tiktoken") ? FileFormat::kTiktoken
-                                                          : FileFormat::kJson;
 }
 
 // What is counted.
@@ -52,6 +42,14 @@ struct Input {
   std::optional<train::CountsInput> counts;
   std::optional<train::DumpInput> dump;
 };
+
+// All files that the run reads.
+std::vector<std::string> input_files(const TrainOptions& options, const Input& input) {
+  if (input.dump) {
+    return {options.resume_path};
+  }
+  return input.counts ? train::counts_files(options) : input.text->files();
+}
 
 text::BpeTrainer make_trainer(TrainOptions& options, const Input& input) {
   options.trainer.vocab_size =
@@ -130,12 +128,13 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     input.text.emplace(options.documents);
     cli::check_inputs(input.text->files(), options.documents.raw);
   }
+  cli::refuse_inputs_as_outputs(input_files(options, input), train::output_files(options));
   std::optional<train::TokenizerOutput> out;
   std::optional<base::OutputFile> counts_out;
   std::optional<base::OutputFile> report_out;
   std::optional<train::DumpOutput> dump_out;
   if (train::wants_tokenizer(options)) {
-    out.emplace(options.output, format_of(options));
+    out.emplace(options.output, train::format_of(options));
   }
   if (!options.counts_out.empty()) {
     counts_out.emplace(options.counts_out);
@@ -163,7 +162,6 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   }
   times.count_seconds = seconds_since(count_start);
   if (counts_out) {
-    // Whole in itself: it stays, whatever becomes of the merging.
     const auto write_start = std::chrono::steady_clock::now();
     train::write_counts(
         trainer,
@@ -217,11 +215,16 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
              common.thread_count == 0 ? base::default_thread_count() : common.thread_count}));
     report_out->flush();
   }
-  if (out) {
-    out->commit();
+  std::vector<base::OutputFile*> others;
+  for (std::optional<base::OutputFile>* file : {&counts_out, &report_out}) {
+    if (*file) {
+      others.push_back(&**file);
+    }
   }
-  if (report_out) {
-    report_out->commit();
+  if (out) {
+    out->commit(others);
+  } else {
+    base::commit_all(others);
   }
   return 0;
 }

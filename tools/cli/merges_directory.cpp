@@ -2,7 +2,6 @@
 #include "cli/merges_directory.h"
 
 #include <filesystem>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -11,6 +10,10 @@
 namespace netcl::cli {
 
 namespace fs = std::filesystem;
+
+std::vector<std::string> merges_directory_files(const std::string& path) {
+  return {(fs::path(path) / "vocab.json").string(), (fs::path(path) / "merges.txt").string()};
+}
 
 void check_merges_directory(const std::string& path) {
   if (path.empty() || path == "-") {
@@ -39,11 +42,10 @@ void write_merges_directory(const std::string& path, const text::VocabMerges& fi
   if (error) {
     throw base::IoError(path + ": cannot make this directory: " + error.message());
   }
-  const std::string vocab_path = (fs::path(path) / "vocab.json").string();
-  const std::string merges_path = (fs::path(path) / "merges.txt").string();
+  const std::vector<std::string> names = merges_directory_files(path);
   try {
-    base::OutputFile vocab(vocab_path);
-    base::OutputFile merges(merges_path);
+    base::OutputFile vocab(names[0]);
+    base::OutputFile merges(names[1]);
     vocab.write(files.vocab_json);
     merges.write(files.merges_txt);
     std::vector<base::OutputFile*> all = {&vocab, &merges};

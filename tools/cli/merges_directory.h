@@ -5,11 +5,15 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "text/tokenizer_file.h"
 
 namespace netcl::cli {
+
+// The names of vocab.json and merges.txt in a directory.
+std::vector<std::string> merges_directory_files(const std::string& path);
 
 // Throws, before the work, what would keep write_merges_directory() from writing: UsageError for
 // standard output, IoError when a file has the name or the directory above is not there.

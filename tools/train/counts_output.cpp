@@ -12,7 +12,7 @@ void write_counts(const text::BpeTrainer& trainer, std::string_view header_line,
       [&](std::string_view word, uint64_t count) { writer.add(word, count); });
   const text::CountsTotals totals = trainer.totals();
   writer.finish(totals.bytes, totals.documents);
-  out.commit();
+  out.flush();
 }
 
 }  // namespace netcl::train

@@ -10,7 +10,8 @@
 
 namespace netcl::train {
 
-// Writes the header line, all pre-tokens and the sums to `out`, and commits it. Throws IoError.
+// Writes the header line, all pre-tokens and the sums to `out`, which is left to be committed.
+// Throws IoError.
 void write_counts(const text::BpeTrainer& trainer, std::string_view header_line,
                   base::OutputFile& out);
 

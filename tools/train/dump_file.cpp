@@ -57,6 +57,7 @@ void DumpOutput::begin(const text::BpeTrainer& trainer, const text::TrainerOptio
                text::make_header_line(text::kDumpMagic, text::kDumpVersion,
                                       text::trainer_options_json(options)),
                *new_file_);
+  new_file_->commit();
   new_file_.reset();
   file_.emplace(path_, size_of_regular_file(path_));
 }

@@ -6,6 +6,11 @@
 
 namespace netcl::train {
 
+std::vector<std::string> tokenizer_files(const std::string& path, FileFormat format) {
+  return format == FileFormat::kMerges ? cli::merges_directory_files(path)
+                                       : std::vector<std::string>{path};
+}
+
 TokenizerOutput::TokenizerOutput(const std::string& path, FileFormat format)
     : path_(path), format_(format) {
   if (format_ == FileFormat::kMerges) {
@@ -28,12 +33,14 @@ void TokenizerOutput::write(const text::BpeTokenizer& tokenizer) {
   file_->flush();
 }
 
-void TokenizerOutput::commit() {
+void TokenizerOutput::commit(std::span<base::OutputFile* const> others) {
   if (format_ == FileFormat::kMerges) {
-    cli::write_merges_directory(path_, files_);
-  } else {
-    file_->commit();
+    cli::write_merges_directory(path_, files_, others);
+    return;
   }
+  std::vector<base::OutputFile*> all = {&*file_};
+  all.insert(all.end(), others.begin(), others.end());
+  base::commit_all(all);
 }
 
 }  // namespace netcl::train

@@ -4,7 +4,9 @@
 #define NETCL_TOOLS_TRAIN_TOKENIZER_OUTPUT_H_
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "text/tokenizer.h"
@@ -14,6 +16,9 @@ namespace netcl::train {
 
 enum class FileFormat { kJson, kTiktoken, kMerges };
 
+// The files that a tokenizer under this path is.
+std::vector<std::string> tokenizer_files(const std::string& path, FileFormat format);
+
 class TokenizerOutput {
  public:
   // Throws what would keep it from being written, so that no work is lost: IoError, UsageError.
@@ -22,8 +27,8 @@ class TokenizerOutput {
   // Writes the tokenizer beside its final name. Throws IoError, UsageError for one that the format
   // cannot hold.
   void write(const text::BpeTokenizer& tokenizer);
-  // Makes it visible. Throws IoError.
-  void commit();
+  // Makes it visible, together with other results of the run (base::commit_all). Throws IoError.
+  void commit(std::span<base::OutputFile* const> others);
 
  private:
   std::string path_;

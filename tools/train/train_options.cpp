@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
@@ -162,6 +163,43 @@ void refuse_text_options(const cli::DocumentOptions& documents, const char* inst
   }
 }
 
+// Whether merges are written to a dump that is not the one that is resumed.
+bool begins_dump(const TrainOptions& options) {
+  return options.dump_every > 0 && wants_tokenizer(options) &&
+         dump_path(options) != options.resume_path;
+}
+
+// Throws UsageError for a result whose name promises another format.
+void check_tokenizer_name(const TrainOptions& options) {
+  if (!options.format) {
+    cli::check_output_name(options.output, "without --format the name says what is written",
+                           {".json", ".tiktoken"});
+    return;
+  }
+  switch (*options.format) {
+    case FileFormat::kJson:
+      cli::check_output_name(options.output, "--format json writes a tokenizer.json", {".json"});
+      break;
+    case FileFormat::kTiktoken:
+      cli::check_output_name(options.output, "--format tiktoken writes ranks",
+                             {".tiktoken", ".model", ".txt"});
+      break;
+    case FileFormat::kMerges:
+      break;  // a directory may be called as it likes
+  }
+}
+
+void check_output_names(const TrainOptions& options) {
+  cli::refuse_same_outputs(output_files(options));
+  cli::check_output_name(options.dump_path, "--dump writes counts and merges", {".txt", ".tsv"});
+  cli::check_output_name(options.report_path, "--report writes JSON", {".json", ".txt"});
+  cli::check_output_name(options.counts_out, "--counts-out writes words and counts",
+                         {".txt", ".tsv"});
+  if (wants_tokenizer(options)) {
+    check_tokenizer_name(options);
+  }
+}
+
 }  // namespace
 
 void declare_options(cli::ToolApp& app, TrainOptions& options) {
@@ -200,22 +238,10 @@ void check_options(TrainOptions& options) {
   if (options.dump_every == 0 && !options.dump_path.empty()) {
     throw base::UsageError("--dump wants --dump-every N");
   }
-  const std::string tokenizer =
-      options.output.empty() && options.counts_out.empty() ? "-" : options.output;
-  const std::string dump =
-      options.dump_every > 0 && wants_tokenizer(options) ? dump_path(options) : "";
   if (options.trainer.memory_limit != 0 && options.trainer.temp_dir.empty()) {
     options.trainer.temp_dir = temporary_place();
   }
-  cli::refuse_same_outputs({tokenizer, options.counts_out, options.report_path, dump});
-  cli::check_output_name(options.dump_path, "--dump writes counts and merges", {".txt", ".tsv"});
-  cli::check_output_name(options.report_path, "--report writes JSON", {".json", ".txt"});
-  cli::check_output_name(options.counts_out, "--counts-out writes words and counts",
-                         {".txt", ".tsv"});
-  if (!options.format && wants_tokenizer(options)) {
-    cli::check_output_name(options.output, "without --format the name says what is written",
-                           {".json", ".tiktoken"});
-  }
+  check_output_names(options);
   if (!wants_tokenizer(options)) {
     for (const CLI::Option* option : options.merge_options) {
       if (option->count() > 0) {
@@ -271,6 +297,30 @@ void take_dump_options(const text::TrainerOptions& dumped, const std::string& wh
   if (options.vocab_size_option->count() == 0) {
     options.vocab_size = std::to_string(dumped.vocab_size);
   }
+}
+
+FileFormat format_of(const TrainOptions& options) {
+  if (options.format) {
+    return *options.format;
+  }
+  return base::has_extension(options.output, ".tiktoken") ? FileFormat::kTiktoken
+                                                          : FileFormat::kJson;
+}
+
+std::vector<std::string> output_files(const TrainOptions& options) {
+  std::vector<std::string> files = {options.counts_out, options.report_path};
+  if (begins_dump(options)) {
+    files.push_back(dump_path(options));
+  }
+  if (wants_tokenizer(options)) {
+    const std::string path = options.output.empty() ? "-" : options.output;
+    const std::vector<std::string> tokenizer = tokenizer_files(path, format_of(options));
+    files.insert(files.end(), tokenizer.begin(), tokenizer.end());
+    if (format_of(options) == FileFormat::kMerges) {
+      files.push_back(path);  // the directory
+    }
+  }
+  return files;
 }
 
 std::string dump_path(const TrainOptions& options) {

@@ -69,6 +69,12 @@ void take_counts_header(const text::CountsHeader& header, const std::string& whe
 void take_dump_options(const text::TrainerOptions& dumped, const std::string& where,
                        TrainOptions& options);
 
+// The format of the tokenizer: --format, else by the name of the output.
+FileFormat format_of(const TrainOptions& options);
+
+// All files that the run makes, but for a dump that goes on behind one that is resumed.
+std::vector<std::string> output_files(const TrainOptions& options);
+
 // Where dumps go: --dump, else the dump that is resumed, else beside the output. Throws UsageError
 // when there is none of these.
 std::string dump_path(const TrainOptions& options);
