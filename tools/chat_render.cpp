@@ -173,12 +173,12 @@ class Renderer {
     if (ids_ != nullptr) {
       ids_->finish();
     }
+    std::vector<base::OutputFile*> files = {&out_};
     if (mask_ != nullptr) {
       mask_->finish();
-      out_.flush();
-      mask_out_->commit();
+      files.push_back(&*mask_out_);
     }
-    out_.commit();
+    base::commit_all(files);
   }
 
  private:
