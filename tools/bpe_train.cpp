@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include "base/ascii.h"
@@ -101,8 +102,18 @@ void log_result(const text::CountsTotals& corpus, const text::TrainResult* resul
   }
 }
 
+// Memory that is free goes back to the system, whatever was allocated before.
+void return_free_memory() {
+  constexpr int kMapFrom = 1 << 17;  // bytes
+  ::mallopt(M_MMAP_THRESHOLD, kMapFrom);
+  ::mallopt(M_TRIM_THRESHOLD, kMapFrom);
+}
+
 int run(TrainOptions& options, const cli::CommonOptions& common) {
   train::check_options(options);
+  if (options.trainer.memory_limit != 0) {
+    return_free_memory();
+  }
   Input input;
   if (!options.from_counts.empty()) {
     const std::vector<std::string> files = train::counts_files(options);
@@ -147,7 +158,8 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   } else if (input.dump) {
     input.dump->add_to(trainer, report);
   } else {
-    train::count_corpus(*input.text, trainer, common.thread_count, report);
+    train::count_corpus(*input.text, trainer, common.thread_count,
+                        options.trainer.memory_limit != 0, report);
   }
   times.count_seconds = seconds_since(count_start);
   if (counts_out) {

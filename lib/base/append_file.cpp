@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/write_all.h"
 
 namespace netcl::base {
 
@@ -40,16 +41,12 @@ AppendFile::~AppendFile() {
 }
 
 void AppendFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
-    if (put > 0) {
-      bytes.remove_prefix(static_cast<size_t>(put));
-    } else if (put < 0 && errno != EINTR) {
-      throw_io(path_, "cannot write", errno);
-    }
+  int error = write_all(fd_, bytes);
+  if (error == 0 && ::fdatasync(fd_) != 0) {
+    error = errno;
   }
-  if (::fdatasync(fd_) != 0) {
-    throw_io(path_, "cannot write", errno);
+  if (error != 0) {
+    throw_io(path_, "cannot write", error);
   }
 }
 

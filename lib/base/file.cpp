@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,7 @@ struct TemporaryName {
 using TemporaryNames = std::array<TemporaryName, 16>;
 TemporaryNames own_names;
 TemporaryNames* temporary_names = &own_names;
+std::atomic<uint64_t> removals{0};  // calls of remove_temporary_files() so far
 
 void remember_temporary(const std::string& path) {
   for (TemporaryName& slot : *temporary_names) {
@@ -102,6 +104,64 @@ void forget_temporary(const std::string& path) {
       return;
     }
   }
+}
+
+// The temporary name of a result, six random letters behind it.
+std::string temporary_name(const std::string& path) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz012345";
+  std::array<unsigned char, 6> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    throw_io(path, "cannot create", errno);
+  }
+  std::string name = path + ".tmp.";
+  for (const unsigned char byte : random) {
+    name += kLetters[byte % kLetters.size()];
+  }
+  return name;
+}
+
+// Finds a name for which make(name) gives no error, which is returned; empty, with errno, when
+// there is none. The name is remembered before the file is there, so a signal at any time removes
+// it; one that came in between found nothing to remove, and then this is undone.
+template <typename Make>
+std::string make_temporary(const std::string& path, const Make& make) {
+  constexpr int kMostTries = 100;
+  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    const uint64_t before = removals.load();
+    std::string name = temporary_name(path);
+    remember_temporary(name);
+    const bool made = make(name.c_str());
+    const int error = made ? EINTR : errno;
+    if (made && removals.load() == before) {
+      return name;
+    }
+    if (made) {
+      ::unlink(name.c_str());
+    }
+    forget_temporary(name);
+    errno = error;
+    if (!made && error != EEXIST) {
+      break;
+    }
+  }
+  return "";
+}
+
+// The name of an open file in /proc, by which one without a name can get one.
+std::string descriptor_path(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+// A file without a name in the directory of `path`; -1 where the system has none.
+int open_unnamed(const std::string& path) {
+  const std::string directory = path.substr(0, path.rfind('/') + 1);
+  const int fd =
+      ::open(directory.empty() ? "." : directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd >= 0 && ::access(descriptor_path(fd).c_str(), F_OK) != 0) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
 }
 
 }  // namespace
@@ -217,17 +277,20 @@ OutputFile::OutputFile(const std::string& path)
   }
   path_ = follow_links(path_);
   replaces_ = exists;
-  temp_path_ = path_ + ".tmp.XXXXXX";
-  fd_ = ::mkostemp(temp_path_.data(), O_CLOEXEC);
-  if (fd_ < 0) {
-    const int error = errno;
-    temp_path_.clear();
-    throw_io(path_, "cannot create", error);
+  fd_ = open_unnamed(path_);
+  is_unnamed_ = fd_ >= 0;
+  if (!is_unnamed_) {
+    temp_path_ = make_temporary(path_, [&](const char* name) {
+      fd_ = ::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+      return fd_ >= 0;
+    });
+    if (temp_path_.empty()) {
+      throw_io(path_, "cannot create", errno);
+    }
   }
-  remember_temporary(temp_path_);
   owns_fd_ = true;
   seekable_ = true;
-  // mkostemp makes 0600; a result file gets what open() would have given it, or keeps its mode.
+  // It is 0600 so far; a result file gets what open() would have given it, or keeps its mode.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(fd_, exists ? (status.st_mode & 07777) : (0666 & ~mask));
@@ -293,6 +356,16 @@ void OutputFile::overwrite(uint64_t offset, std::string_view bytes) {
 void OutputFile::finish() {
   NETCL_CHECK(!committed_);
   flush();
+  if (is_unnamed_) {
+    temp_path_ = make_temporary(path_, [&](const char* name) {
+      return ::linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) ==
+             0;
+    });
+    if (temp_path_.empty()) {
+      throw_io(path_, "cannot create", errno);
+    }
+    is_unnamed_ = false;
+  }
   if (owns_fd_ && fd_ >= 0) {
     const int result = ::close(fd_);
     const int error = errno;
@@ -323,7 +396,7 @@ void OutputFile::withdraw() noexcept {
 void commit_all(std::span<OutputFile* const> files) {
   for (const bool in_place : {false, true}) {
     for (OutputFile* file : files) {
-      if (file->temp_path_.empty() == in_place) {
+      if (file->seekable_ != in_place) {
         file->finish();
       }
     }
@@ -363,6 +436,7 @@ void write_file(const std::string& path, std::string_view bytes) {
 }
 
 void remove_temporary_files() noexcept {
+  removals.fetch_add(1);
   for (TemporaryName& slot : *temporary_names) {
     if (slot.ready.load()) {
       ::unlink(slot.path.data());

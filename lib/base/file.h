@@ -75,10 +75,12 @@ class ChunkReader {
 
 // Destination of results. With a path, bytes go to a temporary file beside it that commit() renames
 // over the path; without commit() (an exception, an early return) the temporary file is removed and
-// the old file stays as it was. With "-" or an empty path, bytes go to standard output at once.
-// A path that names a special file (a FIFO, /dev/null, /dev/stdout) is written in place; where it
-// is a symbolic link, the file behind the link is made or replaced. Every failure to write is an
-// IoError; a closed pipe on standard output is BrokenPipe.
+// the old file stays as it was. Where the file system has files without names, this one gets its
+// temporary name right before it is renamed, so that not even a kill leaves anything. With "-" or
+// an empty path, bytes go to standard output at once. A path that names a special file (a FIFO,
+// /dev/null, /dev/stdout) is written in place; where it is a symbolic link, the file behind the
+// link is made or replaced. Every failure to write is an IoError; a closed pipe on standard output
+// is BrokenPipe.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -114,6 +116,7 @@ class OutputFile {
   bool owns_fd_ = false;
   bool seekable_ = false;
   bool replaces_ = false;  // a file was there
+  bool is_unnamed_ = false;
   bool committed_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/write_all.h"
 
 namespace netcl::base {
 
@@ -46,23 +47,26 @@ TemporaryFile::~TemporaryFile() {
 
 void TemporaryFile::write(std::string_view bytes) {
   size_ += bytes.size();
-  buffer_ += bytes;
-  if (buffer_.size() >= kBufferBytes) {
-    flush();
+  if (buffer_.size() + bytes.size() > kBufferBytes) {
+    write_out(buffer_);
+    buffer_.clear();
+  }
+  if (bytes.size() > kBufferBytes) {
+    write_out(bytes);  // long ones are not held twice
+  } else {
+    buffer_ += bytes;
   }
 }
 
 void TemporaryFile::flush() {
-  std::string_view rest = buffer_;
-  while (!rest.empty()) {
-    const ssize_t put = ::write(fd_, rest.data(), rest.size());
-    if (put > 0) {
-      rest.remove_prefix(static_cast<size_t>(put));
-    } else if (put < 0 && errno != EINTR) {
-      throw_io(directory_, "cannot write a temporary file", errno);
-    }
+  write_out(buffer_);
+  buffer_ = std::string();
+}
+
+void TemporaryFile::write_out(std::string_view bytes) {
+  if (const int error = write_all(fd_, bytes)) {
+    throw_io(directory_, "cannot write a temporary file", error);
   }
-  buffer_.clear();
 }
 
 size_t TemporaryFile::read(uint64_t offset, std::span<char> buffer) const {

@@ -25,8 +25,8 @@ class TemporaryFile {
     return *this;
   }
 
-  // Appends bytes, through a buffer; flush() writes what is in it. Throw IoError, for a full disk
-  // too.
+  // Appends bytes, through a buffer; flush() writes what is in it and frees it. Throw IoError, for
+  // a full disk too.
   void write(std::string_view bytes);
   void flush();
   uint64_t size() const { return size_; }
@@ -36,6 +36,7 @@ class TemporaryFile {
   size_t read(uint64_t offset, std::span<char> buffer) const;
 
  private:
+  void write_out(std::string_view bytes);
   void swap(TemporaryFile& other) noexcept {
     std::swap(directory_, other.directory_);
     std::swap(buffer_, other.buffer_);

@@ -102,7 +102,7 @@ bool may_cut_documents(const TrainerOptions& options, const PreTokenizer& pre_to
 }
 
 // Bytes after which the pages of a mapped text are given back.
-constexpr size_t kDropBytes = size_t{16} << 20;
+constexpr size_t kDropBytes = size_t{4} << 20;
 
 // What one thread counts with; apart from the others in memory.
 struct alignas(64) CountingThread {
@@ -129,6 +129,7 @@ struct BpeTrainer::State {
   std::vector<CountingThread> threads{1};
   uint64_t documents = 0;
   uint64_t bytes = 0;
+  uint64_t read_bytes = 0;  // most memory of texts that were read, not mapped
 
   void count_text(std::string_view text, size_t thread) {
     if (covering_splitter != nullptr) {
@@ -225,6 +226,7 @@ BpeTrainer& BpeTrainer::operator=(BpeTrainer&&) noexcept = default;
 BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::add_document(std::string_view text, std::string_view where) {
+  state_->counts.set_text_bytes(text.size());
   state_->count_marked(text, where, 0);
   state_->documents += 1;
   state_->bytes += text.size();
@@ -236,7 +238,18 @@ void BpeTrainer::add_documents(std::span<const TrainerDocument> documents, base:
     state_->threads.resize(pool.thread_count());
   }
   std::vector<DocumentPart> parts;
+  // Texts that are not mapped were read with up to as much again, which a reader keeps.
+  uint64_t read_bytes = 0;
+  for (const TrainerDocument& document : documents) {
+    read_bytes += document.is_mapped ? 0 : 2 * document.text.size();
+  }
+  state_->read_bytes = std::max(state_->read_bytes, read_bytes);
   const auto count = [&] {
+    uint64_t longest = 0;  // of what is mapped, and touched as a whole
+    for (const DocumentPart& part : parts) {
+      longest = std::max(longest, documents[part.document].is_mapped ? part.text.size() : 0);
+    }
+    state_->counts.set_text_bytes(state_->read_bytes + longest);
     state_->count_parts(parts, documents, pool);
     parts.clear();
   };
@@ -369,16 +382,18 @@ TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, const Mer
     entries.push_back({first_byte_id + i, learned.tokens[i]});
   }
   parts.vocabulary = Vocabulary(entries);
+  const size_t token_count = learned.tokens.size();
+  learned.tokens = {};  // they may be long
   parts.merges = std::move(learned.merges);
   parts.pre_tokenizer = pre_tokenizer;
   parts.added_tokens = specials;
   if (!specials_first) {
     for (AddedToken& token : parts.added_tokens) {
-      token.id += static_cast<uint32_t>(learned.tokens.size());
+      token.id += static_cast<uint32_t>(token_count);
     }
   }
   report.merges = parts.merges.size();
-  report.reused_ids = parts.merges.size() - (learned.tokens.size() - 256);
+  report.reused_ids = parts.merges.size() - (token_count - 256);
   report.first_merge_count = learned.first_count;
   report.last_merge_count = learned.last_count;
   report.tokens = learned.token_count;

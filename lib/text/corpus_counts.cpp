@@ -12,9 +12,10 @@ using base::UsageError;
 namespace {
 
 // Memory that a limit leaves to all but counts: the program, the parts of texts under way.
-constexpr uint64_t kOtherMemory = uint64_t{32} << 20;
-// Least memory for a table.
-constexpr uint64_t kLeastTable = uint64_t{4} << 20;
+constexpr uint64_t kOtherMemory = uint64_t{16} << 20;
+// Least memory for a table; and what a thread takes beside it, with the old one while it grows.
+constexpr uint64_t kLeastTable = uint64_t{2} << 20;
+constexpr uint64_t kThreadMemory = uint64_t{3} << 20;
 // Tables that the merge phase has room for beside it.
 constexpr uint64_t kFewBytes = uint64_t{2} << 20;
 
@@ -33,16 +34,30 @@ void CorpusCounts::use_threads(size_t count) {
     return;
   }
   if (memory_limit_ != 0) {
-    const uint64_t least = kOtherMemory + count * kLeastTable;
-    if (memory_limit_ < least) {
-      throw UsageError("memory limit of " + std::to_string(memory_limit_) +
-                       " bytes: too small to count with " + std::to_string(count) +
-                       (count == 1 ? " thread" : " threads") + "; the least is " +
-                       std::to_string(least));
-    }
-    table_bytes_ = (memory_limit_ - kOtherMemory) / count;
+    share_memory(count);
   }
   tables_.resize(count);
+}
+
+void CorpusCounts::set_text_bytes(uint64_t bytes) {
+  constexpr uint64_t kSmallTexts = uint64_t{4} << 20;  // in kOtherMemory
+  text_bytes_ = bytes < kSmallTexts ? 0 : bytes;
+  if (memory_limit_ != 0) {
+    share_memory(tables_.size());
+  }
+}
+
+void CorpusCounts::share_memory(size_t threads) {
+  const uint64_t other = kOtherMemory + text_bytes_;
+  const uint64_t least = other + threads * (kLeastTable + kThreadMemory);
+  if (memory_limit_ < least) {
+    throw UsageError("memory limit of " + std::to_string(memory_limit_) +
+                     " bytes: too small to count with " + std::to_string(threads) +
+                     (threads == 1 ? " thread" : " threads") +
+                     (text_bytes_ == 0 ? "" : " and a text that cannot be read in parts") +
+                     "; the least is " + std::to_string(least));
+  }
+  table_bytes_ = (memory_limit_ - other) / threads - kThreadMemory;
 }
 
 // Before `count` words of `bytes` bytes together are counted: a table that might grow too large
@@ -54,9 +69,11 @@ void CorpusCounts::make_room(WordCounts& words, size_t count, size_t bytes) {
   runs_->add_run(words);
   const uint64_t needed = words.memory_bytes(count, bytes);
   if (needed > table_bytes_) {
-    throw UsageError("memory limit of " + std::to_string(memory_limit_) +
-                     " bytes: too small for pre-tokens of " + std::to_string(bytes) + " bytes; " +
-                     std::to_string(kOtherMemory + needed * tables_.size()) + " would do");
+    throw UsageError(
+        "memory limit of " + std::to_string(memory_limit_) +
+        " bytes: too small for pre-tokens of " + std::to_string(bytes) + " bytes; " +
+        std::to_string(kOtherMemory + text_bytes_ + (needed + kThreadMemory) * tables_.size()) +
+        " would do");
   }
 }
 

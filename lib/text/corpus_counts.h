@@ -28,6 +28,9 @@ class CorpusCounts {
   // memory is too small for so many.
   void use_threads(size_t count);
 
+  // Memory that the texts take which are counted now. Throws as use_threads().
+  void set_text_bytes(uint64_t bytes);
+
   // WordCounts::add() and add_pieces(). Throw as those; UsageError when one word needs more memory
   // than there is, naming a limit that would do; IoError when the disk is full.
   void add(size_t thread, std::string_view word, uint64_t count);
@@ -56,11 +59,13 @@ class CorpusCounts {
     WordCounts words;
   };
 
+  void share_memory(size_t threads);
   void make_room(WordCounts& words, size_t count, size_t bytes);
   bool is_on_disk() const { return runs_ != nullptr && !runs_->empty(); }
   void move_to_disk();
 
   uint64_t memory_limit_;
+  uint64_t text_bytes_ = 0;
   uint64_t table_bytes_ = 0;  // most memory for a table; 0 = no limit
   std::vector<Table> tables_;
   std::unique_ptr<WordRuns> runs_;  // with a limit

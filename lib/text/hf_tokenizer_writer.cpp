@@ -216,10 +216,11 @@ Json added_token_json(const AddedToken& token) {
 }
 
 // The two big members are written piece by piece: a tree of them would take many times their size.
-std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys) {
+void append_model(const TokenizerParts& parts, const std::map<uint32_t, std::string>& keys,
+                  std::string& text) {
   const MergeList list = merge_list(parts);
   const CharModel characters = parts.characters.value_or(CharModel());
-  std::string text = R"({"type":"BPE","dropout":null,"unk_token":)";
+  text += R"({"type":"BPE","dropout":null,"unk_token":)";
   text += characters.unknown_id
               ? to_text(Json(key_of(parts, parts.vocabulary.bytes(*characters.unknown_id))))
               : "null";
@@ -229,7 +230,18 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
   text += characters.byte_fallback ? "true" : "false";
   text += R"(,"ignore_merges":)";
   text += list.ignore_merges ? "true" : "false";
-  text += ",\n\"vocab\":" + vocabulary_json(keys) + ",\n\"merges\":[";
+  text += ",\n\"vocab\":";
+  text += vocabulary_json(keys);
+  text += ",\n\"merges\":[";
+  // Tokens may be long: room for all, so that the text is not there twice while it grows. A byte
+  // takes up to two. What is not needed is not touched.
+  size_t room = text.size();
+  for (const Merge& merge : list.merges) {
+    constexpr size_t kBesides = 16;
+    room += kBesides + 2 * (parts.vocabulary.bytes(merge.left).size() +
+                            parts.vocabulary.bytes(merge.right).size());
+  }
+  text.reserve(room);
   const char* comma = "\n";
   for (const Merge& merge : list.merges) {
     text += comma;
@@ -240,7 +252,7 @@ std::string model_text(const TokenizerParts& parts, const std::map<uint32_t, std
     text += ']';
     comma = ",\n";
   }
-  return text + "]}";
+  text += "]}";
 }
 
 }  // namespace
@@ -270,7 +282,9 @@ std::string to_tokenizer_json(const BpeTokenizer& tokenizer) {
   text += ",\n\"pre_tokenizer\":" + to_text(pre_tokenizer_json(parts.pre_tokenizer));
   text += ",\n\"post_processor\":" + to_text(post_processor_json(parts, tokenizer));
   text += ",\n\"decoder\":" + to_text(decoder_json(parts));
-  text += ",\n\"model\":" + model_text(parts, keys) + "}\n";
+  text += ",\n\"model\":";
+  append_model(parts, keys, text);
+  text += "}\n";
   return text;
 }
 

@@ -28,6 +28,7 @@ uint64_t add_up(uint64_t a, uint64_t b) {
 void JoinedTokens::remember(const Token& token) {
   of_hash_.emplace(token.hash, size());
   tokens_.push_back(token);
+  total_bytes_ += token.length;
 }
 
 void JoinedTokens::add(std::string bytes) {

@@ -31,6 +31,9 @@ class JoinedTokens {
   uint32_t size() const { return static_cast<uint32_t>(tokens_.size()); }
   uint64_t byte_length(uint32_t index) const { return tokens_[index].length; }
 
+  // Of all tokens together.
+  uint64_t total_bytes() const { return total_bytes_; }
+
   // The bytes of one token, and of all. Time and memory: their length.
   std::string bytes(uint32_t index) const;
   std::vector<std::string> all_bytes() const;
@@ -48,6 +51,7 @@ class JoinedTokens {
   void remember(const Token& token);
 
   std::vector<Token> tokens_;
+  uint64_t total_bytes_ = 0;
   std::vector<std::string> strings_;  // of those that were added whole
   std::unordered_multimap<uint64_t, uint32_t> of_hash_;
 };

@@ -41,7 +41,8 @@ size_t LongWordTable::memory_bytes(size_t count, size_t size) const {
     slots *= 2;
   }
   const size_t wanted = used_bytes_ + kSizeBytes * count + size;
-  return slots * sizeof(Entry) +
+  const size_t old_slots = slots > mask_ + 1 ? slots / 2 : 0;  // while it grows
+  return (slots + old_slots) * sizeof(Entry) +
          (wanted > bytes_.size() ? grown(bytes_.size(), wanted) : bytes_.size());
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <queue>
+#include <utility>
 
 #include "base/error.h"
 #include "text/joined_tokens.h"
@@ -20,6 +21,9 @@ constexpr uint64_t kProgressStep = 64;
 constexpr uint64_t kThresholdPart = 160;
 constexpr uint64_t kUnsplitThresholdPart = 60;
 constexpr uint64_t kThresholdStep = 4;
+// What a threshold is multiplied with when its pairs do not fit into memory.
+constexpr uint64_t kThresholdRise = 2;
+constexpr uint64_t kLeastHeap = 1024;  // entries
 // Bytes of the mean word from which on text counts as not split.
 constexpr uint64_t kLongWord = 256;
 
@@ -86,7 +90,9 @@ class Learner {
     count_all();
   }
 
-  LearnedMerges run(const base::ProgressFn& progress);
+  // The tokens come by themselves, so that their bytes are made when the memory of the rest is
+  // free.
+  LearnedMerges run(const base::ProgressFn& progress, JoinedTokens& tokens);
 
  private:
   static PairStoreLimits merger_limits(const LearnRequest& request) {
@@ -96,6 +102,7 @@ class Learner {
   }
 
   void count_all();
+  void fill_heap();
   Candidate candidate(uint32_t record) const {
     const PairRecord& pair = merger_.records()[record];
     return {pair.count, pair.left, pair.right, record};
@@ -117,13 +124,33 @@ class Learner {
   std::vector<uint32_t> created_;
 };
 
+// Where not all pairs have room, fewer are recorded; of the most frequent pairs alone as many as
+// there is room for.
 template <typename Symbol>
 void Learner<Symbol>::count_all() {
+  heap_ = Heap();  // gives its memory back
   highest_below_ = merger_.count_all(threshold_, !scans_);
+  while (merger_.is_full()) {
+    threshold_ *= kThresholdRise;
+    highest_below_ = merger_.count_all(threshold_, !scans_);
+    if (merger_.records().size() == 0) {
+      threshold_ = highest_below_;
+      highest_below_ = merger_.count_all(threshold_, !scans_, true);
+      NETCL_CHECK(merger_.records().size() > 0);  // see PairStore::least_memory()
+    }
+  }
+  fill_heap();
+}
+
+template <typename Symbol>
+void Learner<Symbol>::fill_heap() {
+  heap_ = Heap();
   std::vector<Candidate> candidates;
   candidates.reserve(merger_.records().size());
   for (uint32_t record = 0; record < merger_.records().index_limit(); ++record) {
-    candidates.push_back(candidate(record));
+    if (merger_.records()[record].count > 0) {
+      candidates.push_back(candidate(record));
+    }
   }
   heap_ = Heap(ComesLater(), std::move(candidates));
 }
@@ -150,7 +177,8 @@ std::optional<Candidate> Learner<Symbol>::find_best() {
 // find no more pairs at first.
 template <typename Symbol>
 bool Learner<Symbol>::lower_threshold() {
-  if (threshold_ <= request_.min_frequency) {
+  const bool cut_ties = highest_below_ >= threshold_;
+  if (threshold_ <= request_.min_frequency && !cut_ties) {
     return false;
   }
   threshold_ = std::min(threshold_ / kThresholdStep, highest_below_);
@@ -177,13 +205,20 @@ void Learner<Symbol>::merge(const Candidate& best, LearnedMerges& learned) {
   merger_.add_symbol(tokens_.byte_length(merged));
   created_.clear();
   merger_.merge(best.record, merged, created_);
+  if (merger_.is_full()) {
+    count_all();
+    return;
+  }
   for (const uint32_t record : created_) {
     heap_.push(candidate(record));
+  }
+  if (heap_.size() > 2 * merger_.records().index_limit() + kLeastHeap) {
+    fill_heap();  // most entries are of records that are gone
   }
 }
 
 template <typename Symbol>
-LearnedMerges Learner<Symbol>::run(const base::ProgressFn& progress) {
+LearnedMerges Learner<Symbol>::run(const base::ProgressFn& progress, JoinedTokens& tokens) {
   LearnedMerges learned;
   learned.stopped = StopReason::kVocabSize;
   const uint64_t first_count = tokens_.size();
@@ -215,43 +250,73 @@ LearnedMerges Learner<Symbol>::run(const base::ProgressFn& progress) {
   if (some_pair && learned.stopped == StopReason::kNoPairs) {
     learned.stopped = StopReason::kMinFrequency;
   }
-  learned.tokens = tokens_.all_bytes();
+  tokens = std::move(tokens_);
   return learned;
 }
 
 template <typename Symbol>
 LearnedMerges learn(const WordLayout& layout, const WordWalk& words, const LearnRequest& request,
                     uint32_t symbol_limit, const base::ProgressFn& progress,
-                    const std::function<void()>& laid_out) {
+                    const std::function<void()>& laid_out, JoinedTokens& tokens) {
   Learner<Symbol> learner(layout, words, request, symbol_limit);
   if (laid_out) {
     laid_out();
   }
-  return learner.run(progress);
+  return learner.run(progress, tokens);
 }
 
-// An upper bound: symbols; positions in lists that are up to half garbage, somewhat more than a
-// unit each; records; and the program with the tokenizer that is made.
-uint64_t needed_memory(const WordLayout& layout, const LearnRequest& request, uint64_t symbol_bytes,
-                       uint64_t symbol_limit) {
-  constexpr uint64_t kProgram = uint64_t{32} << 20;
-  constexpr uint64_t kPairBytes = 128;
-  constexpr uint64_t kFirstPairs = 65536;
-  constexpr uint64_t kSymbolBytes = 400;  // with the token's entries in all tables
-  return kProgram + layout.slot_count() * symbol_bytes + layout.slot_count() * 9 / 2 +
-         2 * request.tuning.limits.least_garbage + kPairBytes * (kFirstPairs + 2 * symbol_limit) +
-         kSymbolBytes * symbol_limit;
+// The program with what the system hands it in whole pages.
+constexpr uint64_t kProgramMemory = uint64_t{10} << 20;
+constexpr uint64_t kHugePages = uint64_t{8} << 20;  // up to one each for four buffers
+constexpr uint64_t kManySlots = uint64_t{1} << 18;  // from which on buffers have huge pages
+// Of tables by symbol while learning, or of a token in those of the tokenizer.
+constexpr uint64_t kSymbolBytes = 300;
+
+// What learning takes besides pairs and their positions.
+uint64_t fixed_memory(const WordLayout& layout, uint64_t symbol_bytes, uint64_t symbol_limit) {
+  const uint64_t whole_pages = layout.slot_count() < kManySlots ? 0 : kHugePages;
+  return kProgramMemory + whole_pages + layout.slot_count() * symbol_bytes +
+         layout.slot_count() / 8 + layout.kept_bytes() + kSymbolBytes * symbol_limit;
 }
 
-void check_memory(const WordLayout& layout, const LearnRequest& request, uint64_t symbol_bytes,
-                  uint64_t symbol_limit) {
-  const uint64_t needed = needed_memory(layout, request, symbol_bytes, symbol_limit);
-  if (request.memory_limit != 0 && needed > request.memory_limit) {
-    throw base::UsageError("memory limit: learning from " + std::to_string(layout.word_count()) +
-                           " distinct pre-tokens of " + std::to_string(layout.byte_count()) +
-                           " bytes needs " + std::to_string(needed) +
-                           " bytes of memory; a limit of that size would do");
+// Of the tokens as strings: the vocabulary, and a file under way that has each three times, with up
+// to two bytes for one.
+uint64_t token_memory(uint64_t token_bytes, uint64_t token_count) {
+  constexpr uint64_t kCopies = 10;
+  return kProgramMemory + kCopies * token_bytes + kSymbolBytes * token_count;
+}
+
+// Bytes of all tokens together, as far as the words tell. A run of one letter has twice its length;
+// what repeats in a less simple way may have somewhat more, so four times as many are named.
+uint64_t likely_token_bytes(const WordLayout& layout, uint64_t symbol_limit) {
+  return std::min(layout.longest_word() * (symbol_limit - 256), 4 * layout.byte_count());
+}
+
+[[noreturn]] void throw_limit(const WordLayout& layout, uint64_t needed) {
+  throw base::UsageError("memory limit: learning from " + std::to_string(layout.word_count()) +
+                         " distinct pre-tokens of " + std::to_string(layout.byte_count()) +
+                         " bytes needs " + std::to_string(needed) +
+                         " bytes of memory; a limit of that size would do");
+}
+
+// The request with what its limit leaves for pairs.
+LearnRequest within_limit(const WordLayout& layout, const LearnRequest& request,
+                          uint64_t symbol_bytes, uint64_t symbol_limit) {
+  LearnRequest limited = request;
+  if (request.memory_limit == 0) {
+    return limited;
   }
+  const uint64_t fixed = fixed_memory(layout, symbol_bytes, symbol_limit);
+  const uint64_t least =
+      fixed + PairStore<uint32_t>::least_memory(layout.slot_count(), symbol_limit);
+  if (request.memory_limit < least) {
+    throw_limit(layout, std::max(least, token_memory(likely_token_bytes(layout, symbol_limit),
+                                                     symbol_limit)));
+  }
+  PairStoreLimits& limits = limited.tuning.limits;
+  limits.memory = request.memory_limit - fixed;
+  limits.least_garbage = std::min(limits.least_garbage, limits.memory / 32);
+  return limited;
 }
 
 }  // namespace
@@ -264,13 +329,19 @@ LearnedMerges learn_merges(const WordWalk& words, const LearnRequest& request,
   const uint64_t symbol_limit = std::min(request.token_limit, 256 + layout.byte_count());
   const bool narrow =
       symbol_limit <= SymbolText<uint16_t>::kMostSymbols && !request.tuning.wide_symbols;
-  check_memory(layout, request, narrow ? sizeof(uint16_t) : sizeof(uint32_t), symbol_limit);
-  if (narrow) {
-    return learn<uint16_t>(layout, words, request, static_cast<uint32_t>(symbol_limit), progress,
-                           laid_out);
+  const LearnRequest limited =
+      within_limit(layout, request, narrow ? sizeof(uint16_t) : sizeof(uint32_t), symbol_limit);
+  const uint32_t limit = static_cast<uint32_t>(symbol_limit);
+  JoinedTokens tokens;
+  LearnedMerges learned =
+      narrow ? learn<uint16_t>(layout, words, limited, limit, progress, laid_out, tokens)
+             : learn<uint32_t>(layout, words, limited, limit, progress, laid_out, tokens);
+  const uint64_t needed = token_memory(tokens.total_bytes(), tokens.size());
+  if (request.memory_limit != 0 && needed > request.memory_limit) {
+    throw_limit(layout, needed);
   }
-  return learn<uint32_t>(layout, words, request, static_cast<uint32_t>(symbol_limit), progress,
-                         laid_out);
+  learned.tokens = tokens.all_bytes();
+  return learned;
 }
 
 }  // namespace netcl::text

@@ -29,15 +29,6 @@ class BytePairCensus {
  public:
   BytePairCensus() : sums_(size_t{256} * 256) {}
   PairSum& at(uint32_t left, uint32_t right) { return sums_[left * 256 + right]; }
-  // Calls use(left, right, sum) for each pair that has occurred, by (left, right).
-  template <typename Use>
-  void for_each(Use&& use) {
-    for (uint32_t index = 0; index < sums_.size(); ++index) {
-      if (sums_[index].units > 0) {
-        use(index / 256, index % 256, sums_[index]);
-      }
-    }
-  }
 
  private:
   std::vector<PairSum> sums_;

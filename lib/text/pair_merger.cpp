@@ -185,11 +185,11 @@ void PairMerger<Symbol>::settle(const PairRecord& pair, uint32_t merged,
 }
 
 template <typename Symbol>
-uint64_t PairMerger<Symbol>::count_all(uint64_t threshold, bool lists) {
+uint64_t PairMerger<Symbol>::count_all(uint64_t threshold, bool lists, bool may_cut_ties) {
   if (4 * free_slots_ > text_.slot_count()) {
     compact_text();
   }
-  return store_.count_all(threshold, lists);
+  return store_.count_all(threshold, lists, may_cut_ties);
 }
 
 template <typename Symbol>

@@ -26,7 +26,8 @@ class PairMerger {
   void add_symbol(uint64_t byte_length) { store_.add_symbol(byte_length); }
 
   // PairStore::count_all(); makes free slots of the text go before, when they are many.
-  uint64_t count_all(uint64_t threshold, bool lists);
+  uint64_t count_all(uint64_t threshold, bool lists, bool may_cut_ties = false);
+  bool is_full() const { return store_.is_full(); }
 
   // Replaces all occurrences of a recorded pair, left to right, by a symbol that has just been
   // added, and appends the numbers of the new records to `created`.

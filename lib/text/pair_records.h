@@ -74,12 +74,8 @@ class PairRecords {
     --size_;
   }
 
-  void clear() {
-    records_.clear();
-    free_.clear();
-    slots_.assign(16, Slot());
-    size_ = 0;
-  }
+  // Gives the memory back, too.
+  void clear() { *this = PairRecords(); }
 
   size_t size() const { return size_; }
   // Numbers are below this; those of no record have count 0.
@@ -127,6 +123,12 @@ class PairRecords {
     }
   }
 
+ public:
+  // Most memory for a record, with what is there twice while it grows.
+  static constexpr uint64_t kMostBytes =
+      2 * sizeof(PairRecord) + 6 * sizeof(Slot) + sizeof(uint32_t);
+
+ private:
   std::vector<PairRecord> records_;
   std::vector<uint32_t> free_;
   std::vector<Slot> slots_;

@@ -19,7 +19,12 @@ void PairStore<Symbol>::record_sum(uint32_t left, uint32_t right, PairSum& sum) 
   if (!may_merge(left, right)) {
     return;
   }
-  if (weight < threshold_) {
+  if (!is_frequent(left, weight)) {
+    highest_below_ = std::max(highest_below_, weight);
+    return;
+  }
+  if (is_full_ || !has_room(has_lists_ ? sum.units : 0)) {
+    is_full_ = true;
     highest_below_ = std::max(highest_below_, weight);
     return;
   }
@@ -43,14 +48,40 @@ void PairStore<Symbol>::write_position(PairSum& sum, uint32_t position) {
   }
 }
 
+// Leaves the pairs of `left` and of all later symbols without records; those of `left` came from
+// `first_record` on, with lists from `list_begin` on.
+template <typename Symbol>
+void PairStore<Symbol>::cut_ties(uint32_t left, uint32_t first_record, uint64_t list_begin) {
+  for (uint32_t index = first_record; index < records_.index_limit(); ++index) {
+    erase(index);
+  }
+  lists_.shrink(list_begin);
+  highest_below_ = threshold_;
+  tie_limit_ = left;
+  is_full_ = false;
+}
+
 template <typename Symbol>
 void PairStore<Symbol>::count_bytes() {
   BytePairCensus census;
   text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t weight) {
     census.at(left, right).add(at, weight);
   });
-  census.for_each(
-      [&](uint32_t left, uint32_t right, PairSum& sum) { record_sum(left, right, sum); });
+  for (uint32_t left = 0; left < kBytes; ++left) {
+    const uint32_t first_record = records_.index_limit();
+    const uint64_t list_begin = lists_.used();
+    for (uint32_t right = 0; right < kBytes; ++right) {
+      if (census.at(left, right).units > 0) {
+        record_sum(left, right, census.at(left, right));
+      }
+    }
+    if (is_full_ && may_cut_ties_) {
+      cut_ties(left, first_record, list_begin);
+      for (uint32_t right = 0; right < kBytes; ++right) {
+        census.at(left, right).weight = kNoList;
+      }
+    }
+  }
   if (has_lists_) {
     text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t) {
       write_position(census.at(left, right), at);
@@ -58,54 +89,75 @@ void PairStore<Symbol>::count_bytes() {
   }
 }
 
-// Pairs whose left symbol is in [first, end): their positions sorted by it, then the pairs of each
-// left symbol by themselves, with sums by right symbol. `counts`: positions of each left symbol.
+// The pairs of one left symbol by themselves, with sums by right symbol. `walk` calls its argument
+// with position, right symbol and weight of each occurrence, in order.
+template <typename Symbol>
+template <typename Walk>
+void PairStore<Symbol>::count_left(uint32_t left, const Walk& walk, LeftSums& left_sums) {
+  std::vector<PairSum>& sums = left_sums.sums;
+  std::vector<Symbol>& seen = left_sums.seen;
+  walk([&](uint32_t at, Symbol right, uint64_t weight) {
+    if (sums[right].units == 0) {
+      seen.push_back(right);
+    }
+    sums[right].add(at, weight);
+  });
+  const uint32_t first_record = records_.index_limit();
+  const uint64_t list_begin = lists_.used();
+  for (const Symbol right : seen) {
+    record_sum(left, right, sums[right]);
+  }
+  if (is_full_ && may_cut_ties_) {
+    cut_ties(left, first_record, list_begin);
+  } else if (has_lists_ && records_.index_limit() > first_record) {
+    walk([&](uint32_t at, Symbol right, uint64_t) { write_position(sums[right], at); });
+  }
+  for (const Symbol right : seen) {
+    sums[right] = {};
+  }
+  seen.clear();
+}
+
+// Pairs whose left symbol is in [first, end): their positions sorted by it, then one left symbol
+// after the other. `counts`: positions of each left symbol.
 template <typename Symbol>
 void PairStore<Symbol>::count_range(uint32_t first, uint32_t end,
-                                    const std::vector<uint64_t>& counts) {
+                                    const std::vector<uint64_t>& counts, LeftSums& sums) {
   constexpr size_t kAhead = 16;  // positions whose slots are fetched beforehand
   std::vector<uint64_t> next(end - first);
   std::exclusive_scan(counts.begin() + first, counts.begin() + end, next.begin(), uint64_t{0});
   base::BigVector<uint32_t> positions(next.back() + counts[end - 1]);
+  census_bytes_ = positions.size() * sizeof(uint32_t);
   text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t, uint64_t) {
     if (left - first < end - first) {
       positions[next[left - first]++] = at;
     }
   });
   const Symbol* const slots = text_.slots();
-  std::vector<PairSum> sums(symbol_count());
-  std::vector<Symbol> seen;
   for (uint32_t left = first; left < end; ++left) {
     const uint64_t list_end = next[left - first];
     const uint64_t list_begin = list_end - counts[left];
     const uint32_t length = text_.length(left);
-    typename SymbolText<Symbol>::Weights weights(text_);
-    for (uint64_t i = list_begin; i < list_end; ++i) {
-      __builtin_prefetch(slots + positions[std::min(i + kAhead, list_end - 1)] + length);
-      const Symbol right = slots[positions[i] + length];
-      if (sums[right].units == 0) {
-        seen.push_back(right);
-      }
-      sums[right].add(positions[i], weights.at(positions[i]));
-    }
-    const size_t before = records_.size();
-    for (const Symbol right : seen) {
-      record_sum(left, right, sums[right]);
-    }
-    for (uint64_t i = list_begin; i < list_end && has_lists_ && records_.size() > before; ++i) {
-      __builtin_prefetch(slots + positions[std::min(i + kAhead, list_end - 1)] + length);
-      write_position(sums[slots[positions[i] + length]], positions[i]);
-    }
-    for (const Symbol right : seen) {
-      sums[right] = {};
-    }
-    seen.clear();
+    count_left(
+        left,
+        [&](const auto& use) {
+          typename SymbolText<Symbol>::Weights weights(text_);
+          for (uint64_t i = list_begin; i < list_end; ++i) {
+            __builtin_prefetch(slots + positions[std::min(i + kAhead, list_end - 1)] + length);
+            use(positions[i], slots[positions[i] + length], weights.at(positions[i]));
+          }
+        },
+        sums);
   }
+  census_bytes_ = 0;
 }
 
 // Ranges of left symbols that have so few pairs together that their positions take little memory.
 template <typename Symbol>
-uint64_t PairStore<Symbol>::count_all(uint64_t threshold, bool lists) {
+uint64_t PairStore<Symbol>::count_all(uint64_t threshold, bool lists, bool may_cut_ties) {
+  is_full_ = false;
+  may_cut_ties_ = may_cut_ties;
+  tie_limit_ = UINT32_MAX;
   records_.clear();
   lists_.shrink(0);
   live_units_ = 0;
@@ -118,13 +170,29 @@ uint64_t PairStore<Symbol>::count_all(uint64_t threshold, bool lists) {
   }
   std::vector<uint64_t> counts(symbol_count());
   text_.for_each_pair([&](uint32_t, uint32_t left, uint32_t, uint64_t) { ++counts[left]; });
-  const uint64_t most = std::max<uint64_t>(limits_.census_pairs, text_.slot_count() / 8);
+  const uint64_t most =
+      census_pairs(text_.slot_count(), limits_.memory == 0 ? limits_.census_pairs : kLeastCensus);
+  LeftSums sums{std::vector<PairSum>(symbol_count()), {}};
   for (uint32_t first = 0; first < counts.size();) {
+    if (counts[first] > most) {  // few symbols have so many: a walk over the text each
+      count_left(
+          first,
+          [&](const auto& use) {
+            text_.for_each_pair([&](uint32_t at, uint32_t left, uint32_t right, uint64_t weight) {
+              if (left == first) {
+                use(at, static_cast<Symbol>(right), weight);
+              }
+            });
+          },
+          sums);
+      ++first;
+      continue;
+    }
     uint32_t end = first;
-    for (uint64_t sum = 0; end < counts.size() && (end == first || sum + counts[end] <= most);) {
+    for (uint64_t sum = 0; end < counts.size() && sum + counts[end] <= most;) {
       sum += counts[end++];
     }
-    count_range(first, end, counts);
+    count_range(first, end, counts, sums);
     first = end;
   }
   return highest_below_;
@@ -141,7 +209,7 @@ void PairStore<Symbol>::lose(uint32_t left, uint32_t right, uint64_t weight) {
   live_units_ -= live_units(record);
   record.count -= weight;
   live_units_ += live_units(record);
-  if (record.count < threshold_) {
+  if (!is_frequent(left, record.count)) {
     erase(index);
   }
 }
@@ -149,7 +217,11 @@ void PairStore<Symbol>::lose(uint32_t left, uint32_t right, uint64_t weight) {
 template <typename Symbol>
 uint64_t PairStore<Symbol>::create(uint32_t left, uint32_t right, uint64_t weight, uint64_t units,
                                    std::vector<uint32_t>& created) {
-  if (weight < threshold_ || !may_merge(left, right)) {
+  if (!is_frequent(left, weight) || !may_merge(left, right)) {
+    return kNoList;
+  }
+  if (is_full_ || !has_room(has_lists_ ? units : 0)) {
+    is_full_ = true;
     return kNoList;
   }
   PairRecord record{left, right, weight, 0, 0, weight};

@@ -3,6 +3,7 @@
 #ifndef NETCL_TEXT_PAIR_STORE_H_
 #define NETCL_TEXT_PAIR_STORE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +22,20 @@ struct PairStoreLimits {
   // 4 bytes, that are held while all pairs are counted anew, or an eighth of all if that is more.
   uint64_t least_garbage = uint64_t{1} << 20;
   uint64_t census_pairs = uint64_t{1} << 22;
+  // Most bytes that records, positions and the heap of pairs take; 0 = no limit.
+  uint64_t memory = 0;
 };
 
 // Only pairs that occur at least `threshold` times have a record; those that fall below it lose it.
 // A count never rises once all tokens that a pair is made of are there, so a pair without a record
 // is one that occurs less often than the threshold, until count_all() sets another. Positions go
 // stale silently: a position holds the pair when the two symbols stand there.
+//
+// With a limit of memory not all of these may find room. is_full() tells so, and then all pairs
+// must be counted anew: with a higher threshold or, where that is the highest count already, with
+// only the first of the pairs that have it. These are those whose left symbol is below a limit, so
+// that every pair without a record still comes after all that have one: by count, then by left
+// symbol.
 template <typename Symbol>
 class PairStore {
  public:
@@ -39,8 +48,22 @@ class PairStore {
 
   // Forgets all records, counts all pairs of the text anew and makes records of those that occur
   // `threshold` times or more and may be merged; with positions if `lists`. Returns the highest
-  // count of those that may be merged but occur less often.
-  uint64_t count_all(uint64_t threshold, bool lists);
+  // count of those that may be merged but have none. With `may_cut_ties` no pair occurs more often
+  // than the threshold, and those that find no room are left out from some left symbol on.
+  uint64_t count_all(uint64_t threshold, bool lists, bool may_cut_ties = false);
+  // Whether a pair was left without a record because there was no room.
+  bool is_full() const { return is_full_; }
+
+  // The least limit of memory with which learning never comes to a stop, for a text of `slots`
+  // slots and `symbols` symbols at most: the pairs of one left symbol have room, with their lists,
+  // beside the positions that are sorted. A position takes two units where its difference is 2^15
+  // or more, which a list can have only so often.
+  static uint64_t least_memory(uint64_t slots, uint64_t symbols) {
+    const uint64_t pairs = std::min(slots, symbols);
+    const uint64_t units = slots + std::min(slots, pairs * (slots >> 15)) + 4 * pairs;
+    return pairs * kPairBytes + units * sizeof(uint16_t) +
+           census_pairs(slots, kLeastCensus) * sizeof(uint32_t);
+  }
 
   const PairRecords& records() const { return records_; }
   bool has_lists() const { return has_lists_; }
@@ -104,6 +127,11 @@ class PairStore {
 
  private:
   static constexpr size_t kBlock = 256;  // positions decoded at a time
+  static constexpr uint64_t kLeastCensus = uint64_t{1} << 16;
+  // Positions that are sorted at a time.
+  static uint64_t census_pairs(uint64_t slots, uint64_t least) {
+    return std::min(slots, std::max(least, slots / 8));
+  }
   static constexpr uint32_t kBytes = 256;
 
   bool may_merge(uint32_t left, uint32_t right) const {
@@ -119,8 +147,31 @@ class PairStore {
     return static_cast<double>(record.list_units) * static_cast<double>(record.count) /
            static_cast<double>(record.list_count);
   }
+  // Of a pair: its record, and up to two entries in the heap, which are there twice while it grows.
+  static constexpr uint64_t kHeapEntryBytes = 24;
+  static constexpr uint64_t kPairBytes = PairRecords::kMostBytes + 4 * kHeapEntryBytes;
+
+  // Whether a record with a list of `units` units has room.
+  bool has_room(uint64_t units) const {
+    const uint64_t pairs = std::max<uint64_t>(records_.index_limit(), records_.size() + 1);
+    return limits_.memory == 0 ||
+           pairs * kPairBytes + (lists_.used() + units) * sizeof(uint16_t) + census_bytes_ <=
+               limits_.memory;
+  }
+  bool is_frequent(uint32_t left, uint64_t weight) const {
+    return weight > threshold_ || (weight == threshold_ && left < tie_limit_);
+  }
+  void cut_ties(uint32_t left, uint32_t first_record, uint64_t list_begin);
   void count_bytes();
-  void count_range(uint32_t first, uint32_t end, const std::vector<uint64_t>& counts);
+  // By right symbol, and the right symbols that have occurred.
+  struct LeftSums {
+    std::vector<PairSum> sums;
+    std::vector<Symbol> seen;
+  };
+  template <typename Walk>
+  void count_left(uint32_t left, const Walk& walk, LeftSums& left_sums);
+  void count_range(uint32_t first, uint32_t end, const std::vector<uint64_t>& counts,
+                   LeftSums& sums);
   void record_sum(uint32_t left, uint32_t right, PairSum& sum);
   void write_position(PairSum& sum, uint32_t position);
   uint64_t filter_list(PairRecord& record, uint64_t to);
@@ -131,6 +182,10 @@ class PairStore {
   PositionLists lists_;
   double live_units_ = 0;  // of lists_: the sum over all records
   bool has_lists_ = false;
+  bool is_full_ = false;
+  bool may_cut_ties_ = false;
+  uint32_t tie_limit_ = UINT32_MAX;  // left symbols from which on `threshold_` is not enough
+  uint64_t census_bytes_ = 0;        // positions that are sorted while all pairs are counted
   uint64_t threshold_ = 1;
   uint64_t highest_below_ = 0;  // count, of those without a record, when all were counted
   std::vector<uint64_t> byte_lengths_;

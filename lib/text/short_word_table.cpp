@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kFirstBits = 12;
 // Memory of the old table that goes back at once while the table grows.
-constexpr size_t kDropBytes = size_t{4} << 20;
+constexpr size_t kDropBytes = size_t{2} << 20;
 
 }  // namespace
 

@@ -24,6 +24,7 @@ WordLayout::WordLayout(const WordWalk& words) {
       return;
     }
     word_count_ += 1;
+    longest_word_ = std::max<uint64_t>(longest_word_, word.size());
     slot_count_ += word.size() + 1;
     pair_weight_ += count * (word.size() - 1);
     if (count < kFrequent) {
@@ -57,6 +58,14 @@ WordLayout::WordLayout(const WordWalk& words) {
     slot += slots;
   }
   add_segment(0);
+}
+
+uint64_t WordLayout::kept_bytes() const {
+  uint64_t bytes = 2 * kFrequent * sizeof(uint64_t) + 2 * longest_word_;
+  for (const FrequentWord& word : frequent_) {
+    bytes += 2 * sizeof(FrequentWord) + word.bytes.size();
+  }
+  return bytes;
 }
 
 void WordLayout::place_all(

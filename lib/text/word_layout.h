@@ -37,6 +37,9 @@ class WordLayout {
   uint64_t slot_count() const { return slot_count_; }
   uint64_t byte_count() const { return slot_count_ - 1 - word_count_; }
   uint64_t word_count() const { return word_count_; }
+  uint64_t longest_word() const { return longest_word_; }
+  // Memory of the layout itself, and of the word that is on its way.
+  uint64_t kept_bytes() const;
   // Neighbouring pairs of bytes, times the counts of their words.
   uint64_t pair_weight() const { return pair_weight_; }
   // Occurrences of all words of one byte.
@@ -59,6 +62,7 @@ class WordLayout {
   std::vector<CountSegment> segments_;
   uint64_t slot_count_ = 1;
   uint64_t word_count_ = 0;
+  uint64_t longest_word_ = 0;
   uint64_t pair_weight_ = 0;
   uint64_t one_byte_count_ = 0;
 };

@@ -12,7 +12,7 @@ namespace netcl::text {
 
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 16;  // of a run that is read
+constexpr size_t kBufferBytes = size_t{1} << 15;  // of a run that is read
 constexpr uint64_t kHeadBytes = 2 * sizeof(uint64_t);
 
 // A record: count and size of the word, 8 bytes each, then its bytes.

@@ -57,7 +57,7 @@ TEST_CASE("json: integers beyond 64 bits are rounded, or refused where they must
   CHECK_THROWS_WITH(
       parse_json(R"({"18446744073709551616":"-18446744073709551616","a":[1,18446744073709551616]})",
                  "f", BigIntegers::kRefuse),
-      "f@55: the integer 18446744073709551616 has more than 64 bits");
+      "f@55: field 'a[1]': the integer 18446744073709551616 has more than 64 bits");
   CHECK(parse_json("1e30", "f", BigIntegers::kRefuse) == 1e30);
   CHECK(parse_json("1.5", "f", BigIntegers::kRefuse) == 1.5);
   CHECK(parse_json("18446744073709551615", "f", BigIntegers::kRefuse) == 18446744073709551615u);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/progress_report.h"
+#include "cli/tool_app.h"
 #include "support/catch.h"
 
 using namespace netcl;

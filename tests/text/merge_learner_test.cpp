@@ -87,6 +87,9 @@ std::vector<LearnTuning> tunings() {
         tuning.limits.least_garbage = wide ? 0 : uint64_t{1} << 20;
         tuning.limits.census_pairs = wide ? 3 : uint64_t{1} << 23;
         all.push_back(tuning);
+        // The least memory for pairs, so that few of them are recorded at a time.
+        tuning.limits.memory = netcl::text::PairStore<uint32_t>::least_memory(60, 300);
+        all.push_back(tuning);
       }
     }
   }

@@ -160,17 +160,19 @@ void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch
   }
 }
 
-// The memory that a part takes is that of kPartBytes and of the longest run without a place to cut.
+// The memory that a part takes is that of part_bytes_ and of the longest run without a place to
+// cut.
 void DocumentReader::read_parts(const std::string& path,
                                 const std::function<void(const DocumentBatch&)>& use) {
   base::ChunkReader reader(path);
   std::string buffer;
+  buffer.reserve(part_bytes_ + part_bytes_ / 8);
   uint64_t offset = 0;  // of the buffer's first byte
   size_t searched = 0;  // bytes of the buffer before which there is no place to cut
   for (bool at_end = false, first = true;;) {
-    while (!at_end && buffer.size() < std::max(kPartBytes, searched + kPartBytes / 4)) {
+    while (!at_end && buffer.size() < std::max(part_bytes_, searched + part_bytes_ / 4)) {
       const size_t used = buffer.size();
-      buffer.resize(used + kPartBytes / 16);
+      buffer.resize(used + part_bytes_ / 16);
       const size_t got = reader.read({buffer.data() + used, buffer.size() - used});
       buffer.resize(used + got);
       read_bytes_ += got;
@@ -181,7 +183,7 @@ void DocumentReader::read_parts(const std::string& path,
     }
     size_t end = buffer.size();
     if (!at_end) {
-      end = find_cut_(buffer, std::max(searched, kPartBytes / 4 * 3));
+      end = find_cut_(buffer, std::max(searched, part_bytes_ / 4 * 3));
       if (end == buffer.size()) {
         searched = end - 1;
         continue;

@@ -73,6 +73,8 @@ class DocumentReader {
     only_pipes_ = true;
   }
   static constexpr size_t kPartBytes = size_t{16} << 20;
+  // The size of these parts where memory is short.
+  void set_part_bytes(size_t bytes) { part_bytes_ = bytes; }
 
   // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
   // a damaged JSON line; and whatever `use` throws.
@@ -103,6 +105,7 @@ class DocumentReader {
   uint64_t read_bytes_ = 0;
   FindCut find_cut_;
   bool only_pipes_ = false;
+  size_t part_bytes_ = kPartBytes;
   std::vector<std::string> texts_;  // of JSON lines in the current batch
 };
 

@@ -70,7 +70,7 @@ class CorpusCounter {
     bool begins = true;
   };
   static constexpr size_t kSmallBatch = size_t{512} << 10;
-  static constexpr size_t kKeptBatch = size_t{4} << 20;
+  static constexpr size_t kKeptBatch = size_t{2} << 20;
   // Some tenths of a second of work: often enough for a look at the progress.
   static constexpr size_t kSlice = size_t{64} << 20;
 
@@ -112,7 +112,11 @@ class CorpusCounter {
 }  // namespace
 
 void count_corpus(cli::DocumentReader& reader, text::BpeTrainer& trainer, size_t thread_count,
-                  const base::ProgressFn& progress) {
+                  bool saves_memory, const base::ProgressFn& progress) {
+  constexpr size_t kSmallParts = size_t{2} << 20;
+  if (saves_memory) {
+    reader.set_part_bytes(kSmallParts);
+  }
   if (trainer.may_cut_texts()) {
     reader.cut_long_pipes(
         [](std::string_view text, size_t from) { return text::find_safe_cut(text, from); });

@@ -15,8 +15,9 @@ namespace netcl::train {
 // counted in slices, so that the threads have enough to do and progress is seen; a pipe is read in
 // parts where the options allow it, so that its length does not matter. Progress: phase "count",
 // unit "bytes", also "words". Throws what reader and trainer do.
+// `saves_memory`: what is read and gathered at a time is kept small.
 void count_corpus(cli::DocumentReader& reader, text::BpeTrainer& trainer, size_t thread_count,
-                  const base::ProgressFn& progress);
+                  bool saves_memory, const base::ProgressFn& progress);
 
 }  // namespace netcl::train
 
