@@ -31,7 +31,7 @@ std::vector<Value> sorted(std::vector<Keyed> keyed, bool is_reversed, Budget& bu
 
 Getter key_getter(Engine& engine, const std::optional<Value>& attribute, bool case_sensitive,
                   const std::optional<Value>& otherwise = std::nullopt) {
-  const Getter get = make_getter(engine, attribute.value_or(Value::none()), otherwise);
+  Getter get = make_getter(engine, attribute.value_or(Value::none()), otherwise);
   if (case_sensitive) {
     return get;
   }
