@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // chat-render: conversations to prompts.
+#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <optional>
+
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -134,6 +137,7 @@ class Renderer {
       return;
     }
     tokenizer_ = cli::load_tokenizer(options.tokenizer, false);
+    warn_of_strangers();
     ids_ = cli::make_id_writer(id_format(options), out_, options.output, options.jsonl);
     if (!options.mask.empty()) {
       mask_out_.emplace(options.mask);
@@ -173,15 +177,33 @@ class Renderer {
     if (ids_ != nullptr) {
       ids_->finish();
     }
+    std::vector<base::OutputFile*> files = {&out_};
     if (mask_ != nullptr) {
       mask_->finish();
-      out_.flush();
-      mask_out_->commit();
+      files.push_back(&*mask_out_);
     }
-    out_.commit();
+    base::commit_all(files);
+    if (mask_ != nullptr && has_ids_ && !has_generated_) {
+      spdlog::warn(
+          "--mask {}: is all 0, since nothing is of a generation block; the templates of many "
+          "models have none, those of --preset do",
+          options_.mask);
+    }
   }
 
  private:
+  // The template of one model and the tokenizer of another make ids that mean nothing.
+  void warn_of_strangers() const {
+    for (const char* name : {"bos_token", "eos_token"}) {
+      const auto token = format_.special_tokens().find(name);
+      if (token != format_.special_tokens().end() && token->is_string() &&
+          !tokenizer_->find_added(token->get<std::string>())) {
+        spdlog::warn("-t {}: {} has no id there and stays ordinary text ({} of the template)",
+                     options_.tokenizer.path, base::quote(token->get<std::string>()), name);
+      }
+    }
+  }
+
   void write_text(const Conversation& conversation) {
     const std::string text = format_.render(conversation.request).text;
     if (!options_.jsonl) {
@@ -201,6 +223,9 @@ class Renderer {
     ids_->write({ids.ids, id_json, {}});
     if (mask_ != nullptr) {
       mask_->write({ids.generated, id_json, {}});
+      has_ids_ |= !ids.ids.empty();
+      has_generated_ |=
+          std::find(ids.generated.begin(), ids.generated.end(), 1U) != ids.generated.end();
     }
   }
 
@@ -211,6 +236,8 @@ class Renderer {
   std::optional<base::OutputFile> mask_out_;
   std::optional<text::BpeTokenizer> tokenizer_;
   std::unique_ptr<cli::IdWriter> ids_, mask_;
+  bool has_ids_ = false;
+  bool has_generated_ = false;  // in the mask
 };
 
 void check(const Options& options) {

@@ -48,7 +48,10 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     }
     return add(value);
   }
-  bool string(string_t& value) override { return add(std::move(value)); }
+  bool string(string_t& value) override {
+    ++strings_;
+    return add(std::move(value));
+  }
   bool binary(binary_t&) override { return true; }  // only binary formats have it
 
   bool start_object(std::size_t) override {
@@ -72,8 +75,10 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
   bool key(string_t& name) override {
     if (!keys_.back().insert(name).second) {
-      throw FormatError(std::string(where_) + ": duplicate JSON key " + quote(name));
+      throw FormatError(at_byte(where_, find_json_string(text_, strings_)) +
+                        ": duplicate JSON key " + quote(name));
     }
+    ++strings_;
     key_ = std::move(name);
     return true;
   }
@@ -92,8 +97,8 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
   void open(Json container) {
     if (open_.size() >= kMaxJsonDepth) {
-      throw FormatError(std::string(where_) + ": JSON nested deeper than " +
-                        std::to_string(kMaxJsonDepth) + " levels");
+      throw FormatError(at_byte(where_, find_json_depth(text_, kMaxJsonDepth + 1)) +
+                        ": JSON nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
     }
     open_.push_back(&place(std::move(container)));
   }
@@ -130,6 +135,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   std::string_view where_;
   BigIntegers big_integers_;
+  size_t strings_ = 0;  // so far, keys and values: the parser does not say where it is
   Json root_;
   std::vector<Json*> open_;  // a container never moves while one in it is open
   std::vector<std::unordered_set<std::string>> keys_;  // of the open objects

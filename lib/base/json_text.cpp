@@ -128,6 +128,32 @@ size_t find_json_number(std::string_view text, std::string_view digits) {
   return kNowhere;
 }
 
+size_t find_json_string(std::string_view text, size_t index) {
+  size_t at = text.find('"');
+  while (at != kNowhere && index-- > 0) {
+    at = text.find('"', std::min(json_string_end(text, at), text.size()));
+  }
+  return at;
+}
+
+size_t find_json_depth(std::string_view text, size_t depth) {
+  size_t open = 0;
+  for (size_t at = text.find_first_of("\"{[}]"); at != kNowhere;
+       at = text.find_first_of("\"{[}]", at)) {
+    if (text[at] == '"') {
+      at = std::min(json_string_end(text, at), text.size());
+      continue;
+    }
+    const bool opens = text[at] == '{' || text[at] == '[';
+    if (opens && ++open == depth) {
+      return at;
+    }
+    open -= !opens && open > 0 ? 1 : 0;
+    ++at;
+  }
+  return kNowhere;
+}
+
 bool is_json_number(std::string_view text) {
   const auto take_digits = [&] {
     const size_t count = std::min(text.find_first_not_of("0123456789"), text.size());

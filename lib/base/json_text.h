@@ -21,6 +21,13 @@ std::string_view json_element_text(std::string_view text, size_t index);
 // Offset of the first number that is written exactly so, or npos.
 size_t find_json_number(std::string_view text, std::string_view digits);
 
+// Offset of the string number `index` of all, keys and values, counted from 0; or npos.
+size_t find_json_string(std::string_view text, size_t index);
+
+// Offset of the first bracket that opens an array or object on level `depth`, the outermost being
+// 1; or npos.
+size_t find_json_depth(std::string_view text, size_t depth);
+
 // Whether the text is one number of JSON's grammar and nothing else.
 bool is_json_number(std::string_view text);
 

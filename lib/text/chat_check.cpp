@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/chat_check.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,16 +21,13 @@ const Json* find(const Json& object, const char* name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// Whether `roles`, names with commas and "and" between, holds this one.
-bool is_among(std::string_view role, std::string_view roles) {
-  while (!roles.empty()) {
-    const size_t end = roles.find_first_of(", ");
-    if (roles.substr(0, end) == role) {
-      return role != "and";
-    }
-    roles.remove_prefix(end == std::string_view::npos ? roles.size() : end + 1);
+// "system, user and assistant"
+std::string in_words(std::span<const std::string_view> names) {
+  std::string words;
+  for (size_t i = 0; i < names.size(); ++i) {
+    words.append(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ").append(names[i]);
   }
-  return false;
+  return words;
 }
 
 void check_role(const Json& message, const ChatPreset& preset, const std::string& where) {
@@ -40,9 +39,9 @@ void check_role(const Json& message, const ChatPreset& preset, const std::string
     throw FormatError(where + ".role: expected a string, found " + role->type_name());
   }
   const auto& name = role->get_ref<const std::string&>();
-  if (name.empty() || !is_among(name, preset.roles)) {
+  if (std::find(preset.roles.begin(), preset.roles.end(), name) == preset.roles.end()) {
     throw FormatError(where + ": unknown role " + base::quote(name) + "; " +
-                      std::string(preset.name) + " knows " + std::string(preset.roles));
+                      std::string(preset.name) + " knows " + in_words(preset.roles));
   }
 }
 

@@ -19,10 +19,6 @@ using base::Json;
 constexpr std::array<std::string_view, 4> kOwnVariables = {"messages", "tools", "documents",
                                                            "add_generation_prompt"};
 
-constexpr std::array<std::string_view, 9> kKnownRoles = {"system",    "developer", "user",
-                                                         "assistant", "model",     "tool",
-                                                         "function",  "ipython",   "observation"};
-
 bool trusts_field(std::string_view field, std::string_view text) {
   return field == "role" && is_known_role(text);
 }

@@ -76,6 +76,8 @@ class ChatFormat {
   // The special tokens of a tokenizer_config.json, for templates that come from elsewhere.
   static SpecialTokens special_tokens_of(const base::Json& config, const std::string& where);
 
+  const SpecialTokens& special_tokens() const { return special_tokens_; }
+
   // The prompt, with the origin of each byte. Throws FormatError where the template fails or calls
   // raise_exception ("name:line:column: ..."), for messages that are no list of objects, tools
   // or documents that are no list, variables that would hide messages, tools, documents or

@@ -16,17 +16,16 @@ constexpr std::string_view kDeepSeekEos =
     "<\xEF\xBD\x9C"
     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
 
-// Where a format puts the role into its text as it is: those that models were trained with.
-constexpr std::string_view kAnyRole =
-    "system, developer, user, assistant, model, tool, function, ipython and observation";
-constexpr std::string_view kTurns = "system, user and assistant";
-constexpr std::string_view kTools = "system, user, assistant and tool";
-constexpr std::string_view kHarmony = "system, developer, user, assistant and tool";
+constexpr std::array<std::string_view, 3> kTurns = {"system", "user", "assistant"};
+constexpr std::array<std::string_view, 4> kTools = {"system", "user", "assistant", "tool"};
+constexpr std::array<std::string_view, 5> kHarmony = {"system", "developer", "user", "assistant",
+                                                      "tool"};
 
+// ChatML and Llama 3 put the role into their text as it is.
 constexpr std::array kPresets = std::to_array<ChatPreset>({
-    {"chatml", "chatml", "", "<|im_end|>", kAnyRole},
+    {"chatml", "chatml", "", "<|im_end|>", kKnownRoles},
     {"llama2", "llama2", "<s>", "</s>", kTurns},
-    {"llama3", "llama3", "<|begin_of_text|>", "<|eot_id|>", kAnyRole},
+    {"llama3", "llama3", "<|begin_of_text|>", "<|eot_id|>", kKnownRoles},
     {"mistral", "mistral", "<s>", "</s>", kTools},
     {"gemma", "gemma", "<bos>", "<eos>", kTurns},
     {"qwen", "qwen", "", "<|im_end|>", kTools},

@@ -4,20 +4,25 @@
 #ifndef NETCL_TEXT_CHAT_PRESET_H_
 #define NETCL_TEXT_CHAT_PRESET_H_
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace netcl::text {
 
+// The roles that models were trained with.
+inline constexpr std::array<std::string_view, 9> kKnownRoles = {
+    "system", "developer", "user",    "assistant",  "model",
+    "tool",   "function",  "ipython", "observation"};
+
 struct ChatPreset {
   std::string_view name;       // "qwen"
   std::string_view file;       // data/chat/<file>.jinja: two names may share one
   std::string_view bos_token;  // empty: the format has none
   std::string_view eos_token;
-  // The roles that its format knows, in words: "system, user and assistant".
-  std::string_view roles;
-  bool has_object_outputs = false;  // a tool message may have an object as its content
+  std::span<const std::string_view> roles;  // that its format knows
+  bool has_object_outputs = false;          // a tool message may have an object as its content
 };
 
 // All presets, in the order in which --help lists them.

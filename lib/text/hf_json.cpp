@@ -92,7 +92,7 @@ dom::element parse(dom::parser& parser, std::string_view bytes, const std::strin
 
 class Reader {
  public:
-  explicit Reader(const std::string& where) : where_(where) {}
+  Reader(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {}
 
   void read_vocab(dom::element value, const std::string& place, HfJson& out) const {
     const dom::object tokens = value.get_object().value_unsafe();
@@ -239,7 +239,7 @@ class Reader {
     std::unordered_set<std::string_view> keys;
     for (const dom::key_value_pair field : object) {
       if (!keys.insert(field.key).second) {
-        throw FormatError(where_ + ": duplicate JSON key " + quote(field.key));
+        refuse("duplicate JSON key " + quote(field.key));
       }
       // Appended: the look-up of an ordered object goes through all its keys.
       if (Json value = convert(field.key, field.value); !value.is_discarded()) {
@@ -251,11 +251,17 @@ class Reader {
 
   void check_depth(size_t depth) const {
     if (depth > base::kMaxJsonDepth) {
-      throw FormatError(where_ + ": JSON nested deeper than " +
-                        std::to_string(base::kMaxJsonDepth) + " levels");
+      refuse("JSON nested deeper than " + std::to_string(base::kMaxJsonDepth) + " levels");
     }
   }
 
+  // For what the other parser refuses too: it knows the place.
+  [[noreturn]] void refuse(const std::string& what) const {
+    base::parse_json(bytes_, where_, base::BigIntegers::kRefuse);  // throws and says where
+    throw FormatError(where_ + ": " + what);
+  }
+
+  std::string_view bytes_;
   const std::string& where_;
 };
 
@@ -265,7 +271,7 @@ HfJson parse_hf_json(std::string_view bytes, const std::string& where) {
   const auto parser = std::make_shared<dom::parser>();
   HfJson out;
   out.document = parser;
-  out.tree = Reader(where).read_tree(parse(*parser, bytes, where), out);
+  out.tree = Reader(bytes, where).read_tree(parse(*parser, bytes, where), out);
   return out;
 }
 
@@ -277,7 +283,7 @@ HfJson parse_vocab_json(std::string_view bytes, const std::string& where) {
   if (!root.is_object()) {
     throw FormatError(where + ": expected an object of tokens and ids, found " + describe(root));
   }
-  Reader(where).read_vocab(root, where, out);
+  Reader(bytes, where).read_vocab(root, where, out);
   return out;
 }
 

@@ -204,7 +204,9 @@ class BraceFormatter {
           spec.alternate || spec.grouping != '\0') {
         refuse("does not fit a string");
       }
-      append_padded(spec.precision ? first_characters(value.text(), *spec.precision) : value.text(),
+      engine_.budget.step(value.bytes().size() / 64);
+      append_padded(spec.precision ? first_characters(value.text(), *spec.precision, engine_.budget)
+                                   : value.text(),
                     spec, out);
     } else if (value.is(Kind::kFloat) || (value.is_integral() && wants_float)) {
       if (spec.type != '\0' && !wants_float) {

@@ -12,8 +12,8 @@
 namespace netcl::text::jinja {
 
 struct Limits {
-  uint64_t steps = 20'000'000;                // loop rounds, calls, elements gone through
-  uint64_t made_bytes = uint64_t{2} << 30;    // all strings and lists ever made
+  uint64_t steps = 20'000'000;              // loop rounds, calls, elements and strings gone through
+  uint64_t made_bytes = uint64_t{2} << 30;  // all strings and lists ever made
   uint64_t memory_bytes = uint64_t{1} << 29;  // values held at one time (jinja_memory.h)
   uint64_t output_bytes = uint64_t{1} << 28;  // the rendered text; at most Text::kMaxBytes
   int depth = 1000;                           // nested statements, expressions and macro calls
@@ -30,6 +30,9 @@ class Budget {
       throw Failure("the template takes more than " + std::to_string(limits_.steps) + " steps");
     }
   }
+  // A string of so many bytes is gone through character by character. (Where it is only searched or
+  // copied, a step per 64 bytes is about as much time.)
+  void characters(uint64_t bytes) { step(bytes / 16); }
   // Called before they are made, where that can be.
   void made(uint64_t bytes) {
     made_ += bytes;

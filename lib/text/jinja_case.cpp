@@ -158,7 +158,8 @@ std::vector<size_t> character_begins(std::string_view text) {
   return begins;
 }
 
-Text with_case(const Text& text, Case wanted) {
+Text with_case(const Text& text, Case wanted, Budget& budget) {
+  budget.step(text.size() / 4);
   const std::string& bytes = text.bytes();
   Text out;
   bool is_inside_word = false;

@@ -32,6 +32,7 @@ Value Engine::apply_filter(std::string_view name, const Value& input, Arguments&
   }
   budget.step();
   if (input.is_string()) {
+    budget.step(input.bytes().size() / 64);
     budget.made(input.bytes().size());
   }
   Value result = filter(*this, input, arguments);

@@ -73,7 +73,7 @@ Text to_json(const Value& value, const JsonStyle& style, Budget& budget);
 
 // Text as Python's str methods change it, a table of which lies in jinja_case.cpp.
 enum class Case { kUpper, kLower, kTitle, kCapitalized, kSwapped, kFolded };
-Text with_case(const Text& text, Case wanted);
+Text with_case(const Text& text, Case wanted, Budget& budget);
 
 // datetime.strftime() in the C locale.
 std::string format_time(const std::string& format, const std::tm& time);

@@ -48,8 +48,8 @@ Getter make_getter(Engine& engine, const Value& attribute, const std::optional<V
   };
 }
 
-Value without_case(const Value& value) {
-  return value.is_string() ? Value::string(with_case(value.text(), Case::kLower)) : value;
+Value without_case(const Value& value, Budget& budget) {
+  return value.is_string() ? Value::string(with_case(value.text(), Case::kLower, budget)) : value;
 }
 
 bool given_truth(const std::optional<Value>& value, Budget& budget, bool otherwise) {

@@ -27,7 +27,7 @@ Getter make_getter(Engine& engine, const Value& attribute,
                    const std::optional<Value>& otherwise = std::nullopt);
 
 // The value with strings in lower case, which makes comparing ignore case.
-Value without_case(const Value& value);
+Value without_case(const Value& value, Budget& budget);
 
 bool given_truth(const std::optional<Value>& value, Budget& budget, bool otherwise = false);
 

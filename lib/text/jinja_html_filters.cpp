@@ -40,7 +40,7 @@ Value wordwrap(Engine& engine, const Value& input, Arguments& arguments) {
         out.append(separator);
       }
       is_first_line = false;
-      out.append(is_markup ? html_escaped(line) : line);
+      out.append(is_markup ? html_escaped(line, engine.budget) : line);
     }
     engine.budget.made(paragraph.size() + separator.size());
   }

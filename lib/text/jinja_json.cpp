@@ -45,7 +45,8 @@ std::string json_escape(char32_t c, bool ascii) {
   return c < 0x20 || (ascii && c > 0x7E) ? hex4(c) : "";
 }
 
-void append_json_string(const Text& text, bool ascii, Text& out) {
+void append_json_string(const Text& text, bool ascii, Text& out, Budget& budget) {
+  budget.characters(text.size());
   const std::string& bytes = text.bytes();
   out.append("\"", kNoMarks);
   size_t plain = 0;
@@ -90,7 +91,7 @@ class Writer {
         out.append(float_json(value.as_float()), marks);
         return;
       case Kind::kString:
-        append_json_string(value.text(), style_.ascii, out);
+        append_json_string(value.text(), style_.ascii, out, budget_);
         return;
       case Kind::kList:
       case Kind::kTuple:
@@ -138,7 +139,7 @@ class Writer {
     out.append("{", kNoMarks);
     for (size_t i = 0; i < entries.size(); ++i) {
       separate(i, depth + 1);
-      append_json_string(key_text(entries[i]->first), style_.ascii, out);
+      append_json_string(key_text(entries[i]->first), style_.ascii, out, budget_);
       out.append(style_.key_separator, kNoMarks);
       write(entries[i]->second, depth + 1);
     }

@@ -125,7 +125,8 @@ void append_padded(const Text& text, const FormatSpec& spec, Text& out) {
   append_repeated(fill, missing - left, out);
 }
 
-Text first_characters(const Text& text, int count) {
+Text first_characters(const Text& text, int count, Budget& budget) {
+  budget.characters(text.size());
   const std::vector<size_t> begins = character_begins(text.bytes());
   return text.slice(0, begins[std::min(static_cast<size_t>(count), begins.size() - 1)]);
 }

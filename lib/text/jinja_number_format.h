@@ -34,7 +34,7 @@ NumberText format_float(double value, const FormatSpec& spec);
 void append_padded(const NumberText& number, const FormatSpec& spec, Marks marks, Text& out);
 void append_padded(const Text& text, const FormatSpec& spec, Text& out);
 // The first `count` characters.
-Text first_characters(const Text& text, int count);
+Text first_characters(const Text& text, int count, Budget& budget);
 
 // A float from an int, a float or a bool; throws Failure otherwise.
 double float_of(const Value& value);

@@ -238,7 +238,8 @@ Value plus(const Value& value) {
                                      : "'+' does not work on " + type_name(value));
 }
 
-Text html_escaped(const Text& text) {
+Text html_escaped(const Text& text, Budget& budget) {
+  budget.characters(text.size());
   Text out;
   const std::string& bytes = text.bytes();
   size_t plain = 0;
@@ -262,7 +263,7 @@ Text html_escaped(const Text& text) {
 
 Text html_text(const Value& value, Budget& budget) {
   const Text text = to_str(value, budget);
-  return value.is_string() && value.as_string().markup ? text : html_escaped(text);
+  return value.is_string() && value.as_string().markup ? text : html_escaped(text, budget);
 }
 
 Int index_of(const Value& value, std::string_view what) {

@@ -29,7 +29,7 @@ Text format_percent(const Text& format, const Value& right, Budget& budget);
 Text format_braces(const Text& format, Arguments& arguments, Engine& engine);
 
 // Text with the characters that HTML gives a meaning written as entities.
-Text html_escaped(const Text& text);
+Text html_escaped(const Text& text, Budget& budget);
 // str() of a value as part of markup: escaped unless it is markup itself.
 Text html_text(const Value& value, Budget& budget);
 

@@ -31,8 +31,11 @@ std::vector<Value> sorted(std::vector<Keyed> keyed, bool is_reversed, Budget& bu
 
 Getter key_getter(Engine& engine, const std::optional<Value>& attribute, bool case_sensitive,
                   const std::optional<Value>& otherwise = std::nullopt) {
-  const Getter get = make_getter(engine, attribute.value_or(Value::none()), otherwise);
-  return case_sensitive ? get : [get](const Value& value) { return without_case(get(value)); };
+  Getter get = make_getter(engine, attribute.value_or(Value::none()), otherwise);
+  if (case_sensitive) {
+    return get;
+  }
+  return [get, &engine](const Value& value) { return without_case(get(value), engine.budget); };
 }
 
 // sort's attribute may be several, with commas between.
@@ -79,7 +82,8 @@ Value dictsort(Engine& engine, const Value& input, Arguments& arguments) {
   std::vector<Keyed> keyed;
   for (const auto& [key, value] : input.as_dict().entries) {
     const Value& wanted = by == "key" ? key : value;
-    keyed.push_back({case_sensitive ? wanted : without_case(wanted), Value::tuple({key, value})});
+    keyed.push_back({case_sensitive ? wanted : without_case(wanted, engine.budget),
+                     Value::tuple({key, value})});
   }
   return Value::list(sorted(std::move(keyed), given_truth(bound[2], engine.budget), engine.budget));
 }

@@ -18,6 +18,7 @@ class PercentFormatter {
 
   Text run() {
     const std::string& bytes = format_.bytes();
+    budget_.step(1 + bytes.size() / 64);
     for (;;) {
       const size_t sign = std::min(bytes.find('%', at_), bytes.size());
       out_.append(format_, at_, sign);
@@ -128,7 +129,9 @@ class PercentFormatter {
       case 'r':
       case 'a': {
         Text text = spec.type == 's' ? to_str(value, budget_) : to_repr(value, budget_);
-        append_padded(spec.precision ? first_characters(text, *spec.precision) : text, spec, out_);
+        budget_.step(text.size() / 64);
+        append_padded(spec.precision ? first_characters(text, *spec.precision, budget_) : text,
+                      spec, out_);
         return;
       }
       case 'c':

@@ -40,7 +40,8 @@ std::string escaped(char32_t c) {
   }
 }
 
-void append_string_repr(const Text& text, Text& out) {
+void append_string_repr(const Text& text, Text& out, Budget& budget) {
+  budget.characters(text.size());
   const std::string& bytes = text.bytes();
   const bool has_single = bytes.find('\'') != std::string::npos;
   const bool has_double = bytes.find('"') != std::string::npos;
@@ -136,10 +137,10 @@ void append_repr(const Value& value, Text& out, Budget& budget, int depth) {
     case Kind::kString:
       if (value.as_string().markup) {
         out.append("Markup(", kNoMarks);
-        append_string_repr(value.text(), out);
+        append_string_repr(value.text(), out, budget);
         out.append(")", kNoMarks);
       } else {
-        append_string_repr(value.text(), out);
+        append_string_repr(value.text(), out, budget);
       }
       return;
     case Kind::kList:

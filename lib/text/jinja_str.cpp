@@ -19,7 +19,7 @@ const std::string& string_of(const Value& value, std::string_view user) {
   return value.bytes();
 }
 
-Text stripped(const Text& text, const std::string* chars, bool left, bool right) {
+Text stripped(const Text& text, const std::string* chars, bool left, bool right, Budget& budget) {
   const std::string& bytes = text.bytes();
   std::set<char32_t> wanted;
   for (size_t at = 0; chars != nullptr && at < chars->size();) {
@@ -39,6 +39,7 @@ Text stripped(const Text& text, const std::string* chars, bool left, bool right)
   while (right && end > begin && goes(character_before(bytes, end))) {
     end = character_before(bytes, end);
   }
+  budget.characters(bytes.size() - (end - begin) + (chars == nullptr ? 0 : chars->size()));
   return text.slice(begin, end);
 }
 
@@ -72,7 +73,8 @@ size_t find_back(std::string_view text, std::string_view wanted, size_t end, Bud
   return at == std::string_view::npos ? at : text.size() - at - wanted.size();
 }
 
-Text replaced(const Text& text, const std::string& old, const Text& now, Int limit) {
+Text replaced(const Text& text, const std::string& old, const Text& now, Int limit,
+              Budget& budget) {
   const std::string& bytes = text.bytes();
   Text out;
   size_t at = 0;
@@ -80,6 +82,7 @@ Text replaced(const Text& text, const std::string& old, const Text& now, Int lim
     // Between all characters, and at both ends.
     const std::vector<size_t> begins = character_begins(bytes);
     for (size_t i = 0; i < begins.size() && limit != 0; ++i, --limit) {
+      budget.step();
       out.append(text, at, begins[i]);
       out.append(now);
       at = begins[i];
@@ -92,6 +95,7 @@ Text replaced(const Text& text, const std::string& old, const Text& now, Int lim
     if (found == std::string::npos) {
       break;
     }
+    budget.step();
     out.append(text, at, found);
     out.append(now);
     at = found + old.size();
@@ -162,6 +166,7 @@ void split_words_right(const std::string& bytes, Int limit, Pieces& pieces) {
 }  // namespace
 
 std::vector<Text> split_words(const Text& text, Int limit, bool from_right, Budget& budget) {
+  budget.characters(text.size());
   Pieces pieces(text, budget);
   if (from_right) {
     split_words_right(text.bytes(), limit, pieces);
@@ -204,6 +209,7 @@ std::vector<Text> split_at(const Text& text, const std::string& separator, Int l
 
 std::vector<Text> split_lines(const Text& text, bool keep_ends, Budget& budget) {
   const std::string& bytes = text.bytes();
+  budget.characters(bytes.size());
   Pieces lines(text, budget);
   size_t begin = 0;
   for (size_t at = 0; at < bytes.size();) {

@@ -20,9 +20,9 @@ StringMethod find_asking_method(std::string_view name);
 const std::string& string_of(const Value& value, std::string_view user);
 
 // Without the white space, or the characters of `chars`, at either end.
-Text stripped(const Text& text, const std::string* chars, bool left, bool right);
+Text stripped(const Text& text, const std::string* chars, bool left, bool right, Budget& budget);
 // The first `limit` (negative: all) occurrences of `old` replaced.
-Text replaced(const Text& text, const std::string& old, const Text& now, Int limit);
+Text replaced(const Text& text, const std::string& old, const Text& now, Int limit, Budget& budget);
 // Pieces between runs of white space, or between separators; at most `limit` cuts. The budget pays
 // for each piece as a value.
 std::vector<Text> split_words(const Text& text, Int limit, bool from_right, Budget& budget);

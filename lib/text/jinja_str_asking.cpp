@@ -70,7 +70,7 @@ Value index(Engine& engine, const Value& self, Arguments& arguments) {
   return Value::integer(at);
 }
 
-Value count(Engine&, const Value& self, Arguments& arguments) {
+Value count(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("count", arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = string_of(*bound[0], "'count'");
   const std::optional<ByteRange> range = byte_range(self.bytes(), bound);
@@ -87,11 +87,12 @@ Value count(Engine&, const Value& self, Arguments& arguments) {
        at = find_from(part, wanted, at + wanted.size())) {
     ++found;
   }
+  engine.budget.step(static_cast<uint64_t>(found) / 16);
   return Value::integer(found);
 }
 
 template <bool kPrefix>
-Value has_affix(Engine&, const Value& self, Arguments& arguments) {
+Value has_affix(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("startswith or endswith", arguments, {"affix", "start", "end"}, 1);
   const std::optional<ByteRange> range = byte_range(self.bytes(), bound);
   const auto matches = [&](const Value& affix) {
@@ -101,6 +102,7 @@ Value has_affix(Engine&, const Value& self, Arguments& arguments) {
     }
     const std::string_view part =
         std::string_view(self.bytes()).substr(range->begin, range->end - range->begin);
+    engine.budget.step(1 + std::min(part.size(), wanted.size()) / 64);
     return kPrefix ? part.starts_with(wanted) : part.ends_with(wanted);
   };
   if (bound[0]->is(Kind::kTuple)) {
@@ -112,15 +114,17 @@ Value has_affix(Engine&, const Value& self, Arguments& arguments) {
 
 // All characters fulfil `holds`, and there is one.
 template <bool (*kHolds)(char32_t)>
-Value all_are(Engine&, const Value& self, Arguments& arguments) {
+Value all_are(Engine& engine, const Value& self, Arguments& arguments) {
   bind("is...", arguments, {});
   const std::string& bytes = self.bytes();
   bool holds = !bytes.empty();
-  for (size_t at = 0; holds && at < bytes.size();) {
+  size_t at = 0;
+  while (holds && at < bytes.size()) {
     const DecodedChar c = decode_utf8(bytes, at);
     holds = kHolds(c.code_point);
     at += c.byte_count;
   }
+  engine.budget.characters(at);
   return Value::boolean(holds);
 }
 
@@ -143,9 +147,10 @@ bool is_printing(char32_t c) {
 
 // At least one cased character, and each of them as wanted.
 template <bool kUpper>
-Value all_cased(Engine&, const Value& self, Arguments& arguments) {
+Value all_cased(Engine& engine, const Value& self, Arguments& arguments) {
   bind("isupper or islower", arguments, {});
   const std::string& bytes = self.bytes();
+  engine.budget.characters(bytes.size());
   bool is_any = false;
   for (size_t at = 0; at < bytes.size();) {
     const DecodedChar c = decode_utf8(bytes, at);
@@ -158,9 +163,10 @@ Value all_cased(Engine&, const Value& self, Arguments& arguments) {
   return Value::boolean(is_any);
 }
 
-Value istitle(Engine&, const Value& self, Arguments& arguments) {
+Value istitle(Engine& engine, const Value& self, Arguments& arguments) {
   bind("istitle", arguments, {});
   const std::string& bytes = self.bytes();
+  engine.budget.characters(bytes.size());
   bool is_any = false;
   bool is_inside_word = false;
   for (size_t at = 0; at < bytes.size();) {
@@ -182,9 +188,10 @@ Value isascii(Engine&, const Value& self, Arguments& arguments) {
   return Value::boolean(skip_ascii(self.bytes(), 0) == self.bytes().size());
 }
 
-Value isidentifier(Engine&, const Value& self, Arguments& arguments) {
+Value isidentifier(Engine& engine, const Value& self, Arguments& arguments) {
   bind("isidentifier", arguments, {});
   const std::string& bytes = self.bytes();
+  engine.budget.characters(bytes.size());
   bool holds = !bytes.empty();
   for (size_t at = 0; holds && at < bytes.size();) {
     const DecodedChar c = decode_utf8(bytes, at);

@@ -17,17 +17,17 @@ Value made(const Value& self, Text text) {
 }
 
 template <Case kCase>
-Value change_case(Engine&, const Value& self, Arguments& arguments) {
+Value change_case(Engine& engine, const Value& self, Arguments& arguments) {
   bind("upper, lower or title", arguments, {});
-  return made(self, with_case(self.text(), kCase));
+  return made(self, with_case(self.text(), kCase, engine.budget));
 }
 
 template <bool kLeft, bool kRight>
-Value strip(Engine&, const Value& self, Arguments& arguments) {
+Value strip(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("strip", arguments, {"chars"});
   const bool has_chars = bound[0] && !bound[0]->is_none();
   return made(self, stripped(self.text(), has_chars ? &string_of(*bound[0], "'strip'") : nullptr,
-                             kLeft, kRight));
+                             kLeft, kRight, engine.budget));
 }
 
 Int count_of(const std::optional<Value>& value) {
@@ -38,11 +38,12 @@ Value replace(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("replace", arguments, {"old", "new", "count"}, 2);
   const std::string& old = string_of(*bound[0], "'replace'");
   if (self.as_string().markup) {
-    return made(
-        self, replaced(self.text(), old, html_text(*bound[1], engine.budget), count_of(bound[2])));
+    return made(self, replaced(self.text(), old, html_text(*bound[1], engine.budget),
+                               count_of(bound[2]), engine.budget));
   }
   string_of(*bound[1], "'replace'");
-  return made(self, replaced(self.text(), old, bound[1]->text(), count_of(bound[2])));
+  return made(self,
+              replaced(self.text(), old, bound[1]->text(), count_of(bound[2]), engine.budget));
 }
 
 Value list_of(const Value& self, std::vector<Text> parts) {
@@ -168,10 +169,11 @@ Value zfill(Engine&, const Value& self, Arguments& arguments) {
   return made(self, std::move(out));
 }
 
-Value expandtabs(Engine&, const Value& self, Arguments& arguments) {
+Value expandtabs(Engine& engine, const Value& self, Arguments& arguments) {
   const Bound bound = bind("expandtabs", arguments, {"tabsize"});
   const Int size = bound[0] ? index_of(*bound[0], "the tab size") : 8;
   const std::string& bytes = self.bytes();
+  engine.budget.step(bytes.size() / 4);  // of bytes that are written one by one
   Text out;
   Int column = 0;
   for (size_t at = 0; at < bytes.size();) {

@@ -57,8 +57,9 @@ Value title(Engine& engine, const Value& input, Arguments& arguments) {
     while (end < bytes.size() && splits(end) == is_between) {
       end += decode_utf8(bytes, end).byte_count;
     }
-    out.append(with_case(text.text().slice(at, first), Case::kUpper));
-    out.append(with_case(text.text().slice(first, end), Case::kLower));
+    engine.budget.step();
+    out.append(with_case(text.text().slice(at, first), Case::kUpper, engine.budget));
+    out.append(with_case(text.text().slice(first, end), Case::kLower, engine.budget));
     at = end;
   }
   return Value::string(std::move(out));
@@ -76,7 +77,7 @@ Value replace(Engine& engine, const Value& input, Arguments& arguments) {
   const Int count = bound[2] && !bound[2]->is_none() ? index_of(*bound[2], "a count") : Int{-1};
   return Value::string(replaced(to_str(input, engine.budget),
                                 to_str(*bound[0], engine.budget).bytes(),
-                                to_str(*bound[1], engine.budget), count));
+                                to_str(*bound[1], engine.budget), count, engine.budget));
 }
 
 Value escape(Engine& engine, const Value& input, Arguments& arguments) {
@@ -85,7 +86,7 @@ Value escape(Engine& engine, const Value& input, Arguments& arguments) {
 }
 Value forceescape(Engine& engine, const Value& input, Arguments& arguments) {
   bind("forceescape", arguments, {});
-  return Value::string(html_escaped(to_str(input, engine.budget)), true);
+  return Value::string(html_escaped(to_str(input, engine.budget), engine.budget), true);
 }
 Value safe(Engine& engine, const Value& input, Arguments& arguments) {
   bind("safe", arguments, {});
@@ -170,6 +171,7 @@ Value truncate(Engine& engine, const Value& input, Arguments& arguments) {
 Value wordcount(Engine& engine, const Value& input, Arguments& arguments) {
   bind("wordcount", arguments, {});
   const Text text = to_str(input, engine.budget);
+  engine.budget.characters(text.size());
   Int words = 0;
   bool is_inside = false;
   for (size_t at = 0; at < text.size();) {
@@ -183,8 +185,9 @@ Value wordcount(Engine& engine, const Value& input, Arguments& arguments) {
 }
 
 // Everything but letters, digits and `plain` as percent escapes.
-Text url_quoted(const Text& text, std::string_view plain, bool blank_as_plus) {
+Text url_quoted(const Text& text, std::string_view plain, bool blank_as_plus, Budget& budget) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
+  budget.step(text.size() / 4);  // of bytes that are written one by one
   Text out;
   for (size_t at = 0; at < text.size(); ++at) {
     const char byte = text.bytes()[at];
@@ -207,7 +210,7 @@ Value urlencode(Engine& engine, const Value& input, Arguments& arguments) {
   const bool is_query = input.is_sequence() || input.is(Kind::kDict) || input.is(Kind::kRange) ||
                         input.is(Kind::kView) || input.is(Kind::kIterator) || input.is_undefined();
   if (!is_query) {
-    return Value::string(url_quoted(to_str(input, engine.budget), "_.-~/", false));
+    return Value::string(url_quoted(to_str(input, engine.budget), "_.-~/", false, engine.budget));
   }
   Value pairs = input;
   if (input.is(Kind::kDict)) {
@@ -223,9 +226,9 @@ Value urlencode(Engine& engine, const Value& input, Arguments& arguments) {
     }
     out.append(is_first ? "" : "&", kNoMarks);
     is_first = false;
-    out.append(url_quoted(to_str(pair[0], engine.budget), "_.-~", true));
+    out.append(url_quoted(to_str(pair[0], engine.budget), "_.-~", true, engine.budget));
     out.append("=", kNoMarks);
-    out.append(url_quoted(to_str(pair[1], engine.budget), "_.-~", true));
+    out.append(url_quoted(to_str(pair[1], engine.budget), "_.-~", true, engine.budget));
   }
   return Value::string(std::move(out));
 }

@@ -35,6 +35,25 @@ TEST_CASE("json: what is not JSON is refused with the byte") {
   CHECK_THROWS_WITH(parse_json("[1, x]", "f.json"), Catch::Matchers::StartsWith("f.json@4: "));
 }
 
+TEST_CASE("json: duplicate keys and too deep nesting are refused with the byte") {
+  const auto check = [](const std::string& text, size_t byte, const std::string& what) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(parse_json(text, "f"), "f@" + std::to_string(byte) + ": " + what);
+  };
+  check(R"({"a":1,"a":2})", 7, "duplicate JSON key 'a'");
+  // The second one is meant, whatever strings lie before it and however it is written.
+  check(R"({"\"a\":":["a","\\",{"a":"a"}], "a" :{}, "\u0061":0, "\"a\":":0})", 41,
+        "duplicate JSON key 'a'");
+  check(R"([{"a":"b"},{"b":"a","c":{"b":1,"d":"b","b":2}}])", 39, "duplicate JSON key 'b'");
+  check(R"({"a":1,"a" 2})", 7, "duplicate JSON key 'a'");
+  const std::string deep = std::string(512, '[') + std::string(512, ']');
+  CHECK_NOTHROW(parse_json(deep, "f"));
+  check("[" + deep + "]", 512, "JSON nested deeper than 512 levels");
+  check(R"([" [[[ ",)" + deep + "]", 520, "JSON nested deeper than 512 levels");
+  check("[[],{}," + deep + "]", 518, "JSON nested deeper than 512 levels");
+  check(std::string(100'000, '['), 512, "JSON nested deeper than 512 levels");
+}
+
 TEST_CASE("json: values and key order survive") {
   const auto value = parse_json(R"({"z":1,"a":["\ud83d\ude42","a\u0000b",1.5,null,true]})", "f");
   CHECK(value["a"][0] == "\xF0\x9F\x99\x82");

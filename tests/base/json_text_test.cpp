@@ -7,7 +7,9 @@
 #include "base/rng.h"
 #include "support/catch.h"
 
+using netcl::base::find_json_depth;
 using netcl::base::find_json_number;
+using netcl::base::find_json_string;
 using netcl::base::is_json_number;
 using netcl::base::Json;
 using netcl::base::json_element_text;
@@ -71,6 +73,8 @@ TEST_CASE("json text: no damaged text takes a search astray") {
     json_member_text(good.substr(0, size), "c");
     json_element_text("[" + good.substr(0, size), 9);
     find_json_number(good.substr(0, size), "7");
+    find_json_string(good.substr(0, size), 4);
+    find_json_depth(good.substr(0, size), 3);
   }
   netcl::base::Rng rng(8);
   for (int round = 0; round < 5000; ++round) {
@@ -83,6 +87,8 @@ TEST_CASE("json text: no damaged text takes a search astray") {
            (found.data() >= text.data() && found.end() <= std::string_view(text).end())));
     json_element_text(text, 2);
     find_json_number(text, "-1.5e3");
+    find_json_string(text, 5);
+    find_json_depth(text, 3);
   }
 }
 
@@ -90,6 +96,22 @@ TEST_CASE("json text: the first number written so, not in strings or other numbe
   CHECK(find_json_number(R"(["12",112,12.0,120,-12,12])", "12") == 23);
   CHECK(find_json_number("12", "12") == 0);
   CHECK(find_json_number("[1,2]", "3") == std::string::npos);
+}
+
+TEST_CASE("json text: strings by their number, brackets by their depth") {
+  const std::string text = R"({"a\\":"\"[{","b":[["c"],[{}]]})";
+  CHECK(find_json_string(text, 0) == text.find(R"("a)"));
+  CHECK(find_json_string(text, 1) == text.find(R"("\"[)"));
+  CHECK(find_json_string(text, 2) == text.find(R"("b")"));
+  CHECK(find_json_string(text, 3) == text.find(R"("c")"));
+  CHECK(find_json_string(text, 4) == std::string::npos);
+  CHECK(find_json_string("7", 0) == std::string::npos);
+  CHECK(find_json_depth(text, 1) == 0);
+  CHECK(find_json_depth(text, 2) == text.find(R"([["c)"));
+  CHECK(find_json_depth(text, 3) == text.find(R"(["c)"));
+  CHECK(find_json_depth(text, 4) == text.find("{}"));
+  CHECK(find_json_depth(text, 5) == std::string::npos);
+  CHECK(find_json_depth("[]]][[", 2) == 5);
 }
 
 TEST_CASE("json text: numbers by JSON's grammar") {

@@ -217,6 +217,94 @@ void judge(const std::string& name, const ChatFormat& format,
   }
 }
 
+// Every string and every key in a request, whatever it is called: the place of a string, or of the
+// object and its key.
+struct Place {
+  Json::json_pointer pointer;
+  std::string key;  // empty: the string at `pointer`
+};
+
+void add_places(const Json& json, const Json::json_pointer& at, std::vector<Place>& places) {
+  if (json.is_string()) {
+    places.push_back({at, ""});
+  }
+  for (size_t i = 0; json.is_array() && i < json.size(); ++i) {
+    add_places(json[i], at / i, places);
+  }
+  for (size_t i = 0; json.is_object() && i < json.size(); ++i) {
+    const auto field = std::next(json.begin(), static_cast<std::ptrdiff_t>(i));
+    places.push_back({at, field.key()});
+    add_places(field.value(), at / field.key(), places);
+  }
+}
+
+Json changed_at(Json json, const Place& place, const Around& text) {
+  Json& found = json[place.pointer];
+  if (place.key.empty()) {
+    found = text.before + found.get<std::string>() + text.after;
+    return json;
+  }
+  Json renamed = Json::object();  // in the same order
+  for (const auto& [key, value] : found.items()) {
+    renamed[key == place.key ? text.before + key + text.after : key] = value;
+  }
+  found = std::move(renamed);
+  return json;
+}
+
+// What a request brings, as one value.
+Json brought(const ChatRequest& request) {
+  return {{"messages", request.messages},
+          {"tools", request.tools},
+          {"documents", request.documents},
+          {"variables", request.variables}};
+}
+
+// Control text in one string or key at a time, the rest as it was.
+void judge_each_string(const std::string& name, const ChatFormat& format,
+                       const std::vector<ChatRequest>& requests, Result& result) {
+  std::set<std::string> tokens;
+  for (const ChatRequest& request : requests) {
+    try {
+      add_tokens(format.render(request), tokens);
+    } catch (const FormatError&) {  // a conversation that the format does not take
+    }
+  }
+  const BpeTokenizer tokenizer = tokenizer_with(tokens);
+  std::string all;
+  for (const std::string& token : tokens) {
+    all += token;
+  }
+  for (const ChatRequest& request : requests) {
+    const Json json = brought(request);
+    std::vector<Place> places;
+    for (const auto& [field, value] : json.items()) {  // these keys are not the conversation's
+      add_places(value, Json::json_pointer("/" + field), places);
+    }
+    const auto count_with = [&](const Place& place, const Around& text) {
+      const Json changed = changed_at(json, place, text);
+      ChatRequest other = request;
+      other.messages = changed["messages"];
+      other.tools = changed["tools"];
+      other.documents = changed["documents"];
+      other.variables = changed["variables"];
+      return count_control(format, other, tokenizer);
+    };
+    for (const Place& place : places) {
+      const std::optional<size_t> got = count_with(place, {all, all});
+      const std::optional<size_t> wanted = got ? count_with(place, {"x", "x"}) : got;
+      if (got != wanted) {
+        result.differing.append(name).append(", ").append(place.pointer.to_string());
+        result.differing.append(" ").append(place.key).append(": ");
+        result.differing.append(wanted ? std::to_string(*wanted) : "error").append(" became ");
+        result.differing.append(std::to_string(*got)).append("\n");
+      }
+      result.compared += got ? 1 : 0;
+      result.tokens += got.value_or(0);
+    }
+  }
+}
+
 // Conversations of our own, for checkouts without the shared ones.
 std::vector<ChatRequest> own_requests() {
   std::vector<ChatRequest> requests;
@@ -293,6 +381,41 @@ TEST_CASE("chat injection: no model's template lets a conversation add a control
   CHECK(families == 26);
   CHECK(result.compared > 15'000);
   CHECK(result.tokens > 100'000);
+}
+
+TEST_CASE("chat injection: no string and no key of a conversation adds a control id") {
+  std::vector<ChatRequest> requests = own_requests();
+  requests[3].documents = parse_json(R"([{"title":"t","text":"u","type":"v"}])", "documents");
+  requests[3].variables = parse_json(
+      R"({"date_string":"d","reasoning_effort":"low","builtin_tools":["search"]})", "variables");
+  Result result;
+  for (const auto& preset : netcl::text::chat_presets()) {
+    const Result before = result;
+    judge_each_string(std::string(preset.name), ChatFormat::from_preset(preset.name), requests,
+                      result);
+    CAPTURE(preset.name);
+    CHECK(result.compared > before.compared);
+    CHECK(result.tokens > before.tokens);
+  }
+  size_t families = 0;
+  if (!shared_dir().empty()) {
+    for (ChatRequest& request : golden_requests()) {
+      // Half of them: the prompt for an answer changes nothing here.
+      if (request.add_generation_prompt) {
+        requests.push_back(std::move(request));
+      }
+    }
+    for (const auto& family : netcl::tests::golden_families()) {
+      ++families;
+      judge_each_string(family.path.substr(family.path.rfind('/') + 1),
+                        ChatFormat(family.source, family.path, family.meta["special_tokens"]),
+                        requests, result);
+    }
+    CHECK(families == 26);
+    CHECK(result.compared > 10'000);
+  }
+  INFO(result.differing.substr(0, 4000));
+  CHECK(result.differing.empty());
 }
 
 TEST_CASE("chat injection: a role makes a control token only when templates know it") {

@@ -384,6 +384,20 @@ TEST_CASE("chat presets: what a format has no place for is an error") {
         "phi, gpt-oss, harmony");
 }
 
+TEST_CASE("chat presets: the message on an unknown role lists those that are known") {
+  ChatRequest request;
+  request.messages = parse_json(R"([{"role":"critic","content":"u"}])", "messages");
+  const auto check = [&](const char* preset, const std::string& roles) {
+    CHECK(outcome(ChatFormat::from_preset(preset), request) ==
+          "error: messages[0]: unknown role 'critic'; " + std::string(preset) + " knows " + roles);
+  };
+  check("phi", "system, user and assistant");
+  check("qwen", "system, user, assistant and tool");
+  check("gpt-oss", "system, developer, user, assistant and tool");
+  check("chatml",
+        "system, developer, user, assistant, model, tool, function, ipython and observation");
+}
+
 TEST_CASE("chat presets: messages of another shape are refused by their number") {
   const auto check = [](const std::string& second, const std::string& wanted) {
     ChatRequest request;
@@ -426,6 +440,53 @@ TEST_CASE("chat presets: messages of another shape are refused by their number")
         ".reasoning_content: expected a string, found number");
   check(R"({"role":"assistant","content":"a","thinking":{}})",
         ".thinking: expected a string, found object");
+}
+
+TEST_CASE("chat presets: what a format has no place for is refused by the message's number") {
+  const auto check = [](const char* preset, const char* messages, const char* wanted) {
+    ChatRequest request;
+    request.messages = parse_json(messages, "messages");
+    CAPTURE(preset, messages);
+    CHECK_THAT(outcome(ChatFormat::from_preset(preset), request),
+               Catch::Matchers::EndsWith(wanted));
+  };
+  const char* const call =
+      R"([{"role":"user","content":"u"},{"role":"assistant","content":"","tool_calls":[)"
+      R"({"id":"123456789","function":{"name":"f","arguments":{}}},)"
+      R"({"id":"1","function":{"name":"f","arguments":{}}}]}])";
+  check("chatml", call, ": ChatML: messages[1]: the format has no form for tool calls");
+  check("llama2", call, ": Llama 2: messages[1]: the format has no form for tool calls");
+  check("llama3", call, ": Llama 3: messages[1]: the format has no form for tool calls");
+  check("gemma", call, ": Gemma: messages[1]: the format has no form for tool calls");
+  check("phi", call, ": Phi-3: messages[1]: the format has no form for tool calls");
+  check("mistral", call, ": Mistral: messages[1].tool_calls[1]: its id must have 9 characters");
+  check("mistral",
+        R"([{"role":"user","content":"u"},{"role":"assistant","content":"a"},)"
+        R"({"role":"tool","content":"c","tool_call_id":"12"}])",
+        ": Mistral: messages[2]: its tool_call_id must have 9 characters");
+  check("mistral",
+        R"([{"role":"system","content":"s"},{"role":"user","content":"u"},)"
+        R"({"role":"assistant","content":""}])",
+        ": Mistral: messages[2]: an assistant message has either content or tool calls");
+  check("mistral", R"([{"role":"system","content":"s"},{"role":"assistant","content":"a"}])",
+        ": Mistral: messages[1]: the conversation begins with a user message");
+  check("mistral", R"([{"role":"user","content":"u"},{"role":"tool","content":"c"}])",
+        ": Mistral: messages[1]: a tool answers the assistant, not the user");
+  check("gemma", R"([{"role":"system","content":"s"}])",
+        ": Gemma: messages[0]: the format has no system message; put its text in front of the "
+        "first user's");
+  check("gemma", R"([{"role":"user","content":"u"},{"role":"user","content":"u"}])",
+        ": Gemma: messages[1]: user and assistant come in turn");
+  check("gpt-oss",
+        R"([{"role":"system","content":"s"},{"role":"user","content":"u"},)"
+        R"({"role":"tool","content":"c"}])",
+        ": gpt-oss: messages[2]: a tool message without a tool call of the assistant before it");
+  check("gpt-oss",
+        R"([{"role":"user","content":"u"},{"role":"assistant","content":"a","thinking":"t",)"
+        R"("tool_calls":[{"function":{"name":"f","arguments":{}}}]}])",
+        ": gpt-oss: messages[1]: a tool call with both content and thinking");
+  check("gpt-oss", R"([{"role":"user","content":"u"},{"role":"system","content":"s"}])",
+        ": gpt-oss: messages[1]: after the instructions come user, assistant and tool, not system");
 }
 
 TEST_CASE("chat presets: what the assistant says is generated, its end token included") {

@@ -4,6 +4,7 @@
 
 #include "jinja_render.h"
 #include "support/catch.h"
+#include "text/jinja_filters.h"
 
 using Catch::Matchers::Contains;
 using netcl::tests::error_of;
@@ -132,6 +133,76 @@ TEST_CASE("jinja limits: going through long strings is paid for") {
   // So does where pieces of several origins come from.
   CHECK_THAT(error_of("{{ ('a' ~ u) * 10**7 }}", R"({"u":"b"})"),
              Contains("pieces of the template and of others"));
+}
+
+TEST_CASE("jinja limits: each filter pays for the length of its string in steps") {
+  namespace jinja = netcl::text::jinja;
+  JinjaOptions options;
+  options.limits.steps = 14'000;
+  for (const jinja::FilterTable* table :
+       {&jinja::string_filters(), &jinja::list_filters(), &jinja::order_filters(),
+        &jinja::number_filters(), &jinja::html_filters(), &jinja::pprint_filters()}) {
+    for (const auto& entry : *table) {
+      CAPTURE(entry.first);
+      CHECK_THAT(error_of("{% set x = ('a' * 900000) | " + std::string(entry.first) + " %}", "{}",
+                          options),
+                 Contains("more than 14000 steps"));
+    }
+  }
+  // What looks at each character pays more, also where the string is not the input itself.
+  options.limits.steps = 50'000;
+  const std::string s = "{% set s = 'a' * 900000 %}{% set b = ' ' * 900000 %}{% set x = ";
+  for (const char* expression : {"s | upper",
+                                 "s | lower",
+                                 "s | title",
+                                 "s | capitalize",
+                                 "s | wordcount",
+                                 "s | urlencode",
+                                 "{s: s} | urlencode",
+                                 "s | e",
+                                 "[s] | join | forceescape",
+                                 "b | trim",
+                                 "b.rstrip()",
+                                 "b.strip(' ')",
+                                 "s | replace('a', 'b')",
+                                 "s.replace('', 'b')",
+                                 "s | tojson",
+                                 "[s] | tojson",
+                                 "{s: 1} | tojson",
+                                 "[s] | string",
+                                 "{s: 1} | string",
+                                 "s | pprint",
+                                 "s.upper()",
+                                 "s.swapcase()",
+                                 "s.casefold()",
+                                 "s.title()",
+                                 "s.isalpha()",
+                                 "s.islower()",
+                                 "s.istitle()",
+                                 "s.isidentifier()",
+                                 "s is lower",
+                                 "s.split(None, 1)",
+                                 "s.splitlines()",
+                                 "s.expandtabs()",
+                                 "s.count('a')",
+                                 "[s] | sort",
+                                 "[s] | min",
+                                 "[s] | unique | list",
+                                 "{s: 1} | dictsort",
+                                 "[s, s] | map('upper') | list",
+                                 "{'a': s} | xmlattr",
+                                 "'%.3s' % s",
+                                 "'%r' % s",
+                                 "'{:.3}'.format(s)",
+                                 "'{!r}'.format(s)",
+                                 "s.startswith((s[:-1] ~ 'b',) * 9)"}) {
+    CAPTURE(expression);
+    CHECK_THAT(error_of(s + expression + " %}", "{}", options), Contains("more than 50000 steps"));
+  }
+  CHECK_THAT(error_of("{% set s = 'a' * 900000 %}{% for i in range(9) %}{% set x = '%s' % s %}"
+                      "{% set x = s % {} %}{% set x = '{}'.format(s) %}{% endfor %}",
+                      "{}", options),
+             Contains("more than 50000 steps"));
 }
 
 TEST_CASE("jinja limits: values at one time take bounded memory") {
