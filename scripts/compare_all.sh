@@ -28,6 +28,7 @@ compare() {
 compare scripts/requirements-compare.txt scripts/compare_numpy.py "$build"
 compare scripts/requirements-compare.txt scripts/compare_hf.py "$build/tools"
 compare scripts/requirements-compare.txt scripts/fuzz_trainer.py "$build/tools"
+compare scripts/requirements-rope.txt scripts/compare_rope.py
 compare scripts/requirements-netcl.txt scripts/compare_netcl.py "$build/tools"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -161,6 +161,14 @@ void rope_opencl(const RopeProblem& problem, const core::Tensor& x, const RopeTa
              {1, group, 1});
 }
 
+RopeFrequencies scaled_frequencies(const RopeOptions& options, int64_t rope_dim) {
+  try {
+    return rope_frequencies(options.scaling, options.theta, rope_dim, options.sequence_length);
+  } catch (const FormatError& error) {
+    throw FormatError(std::string("rope: ") + error.what());
+  }
+}
+
 }  // namespace
 
 std::string_view rope_pairing_name(RopePairing pairing) {
@@ -189,13 +197,14 @@ RopeAngles rope_angles(const RopeOptions& options) {
   RopeAngles angles{HostTensor(DType::kF64, shape), HostTensor(DType::kF64, shape)};
   double* const cos = angles.cos.as<double>().data();
   double* const sin = angles.sin.as<double>().data();
+  const RopeFrequencies frequencies = scaled_frequencies(options, rope_dim);
+  const double factor = frequencies.attention_factor;
   for (int64_t c = 0; c < half_dim; ++c) {
-    const double exponent = -2.0 * static_cast<double>(c) / static_cast<double>(rope_dim);
-    const double frequency = std::pow(options.theta, exponent);
+    const double frequency = frequencies.radians[static_cast<size_t>(c)];
     for (int64_t position = 0; position < options.max_positions; ++position) {
       const double angle = static_cast<double>(position) * frequency;
-      cos[position * half_dim + c] = std::cos(angle);
-      sin[position * half_dim + c] = std::sin(angle);
+      cos[position * half_dim + c] = factor * std::cos(angle);
+      sin[position * half_dim + c] = factor * std::sin(angle);
     }
   }
   return angles;

@@ -4,7 +4,7 @@
 // that q.k depends on the distance of the two positions only.
 //
 // Elements from rope_dim on are left as they are (partial rotary). Frequencies are spread over
-// rope_dim, not over head_dim. Scalings of the frequencies (linear, yarn, ...) are not here.
+// rope_dim, not over head_dim. Scalings of the frequencies: nn/rope_scaling.h.
 #ifndef NETCL_NN_ROPE_H_
 #define NETCL_NN_ROPE_H_
 
@@ -15,6 +15,7 @@
 #include "core/host_tensor.h"
 #include "core/tensor.h"
 #include "nn/attention.h"
+#include "nn/rope_scaling.h"
 
 namespace netcl::nn {
 
@@ -33,10 +34,13 @@ struct RopeOptions {
   int64_t rope_dim = 0;       // even, at most head_dim; 0 = all of head_dim
   int64_t max_positions = 0;  // rows of the table: positions 0 .. max_positions - 1
   double theta = 10000;       // base of the frequencies, finite and > 0
+  RopeScaling scaling = {};
+  int64_t sequence_length = 0;  // of changes_with_length(): largest position of the call + 1
 };
 
-// cos and sin of every position and pair, f64 [max_positions, rope_dim / 2]. Throws UsageError for
-// theta or rope_dim out of range, FormatError for an odd head_dim without rope_dim.
+// cos and sin of every position and pair, f64 [max_positions, rope_dim / 2], times the attention
+// factor of the scaling. Throws UsageError for theta or rope_dim out of range, FormatError for an
+// odd head_dim without rope_dim; the errors of rope_frequencies().
 struct RopeAngles {
   core::HostTensor cos, sin;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/rotary_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -54,11 +55,17 @@ RotaryAttentionConfig resolved(const RotaryAttentionSizes& sizes, RotaryAttentio
   if (config.rope_dim == 0) {
     config.rope_dim = config.head_dim;
   }
+  if (config.window < 0) {
+    throw base::UsageError("rotary attention: window is " + std::to_string(config.window) +
+                           "; allowed are numbers from 1, and 0 for none");
+  }
   return config;
 }
 
-RopeOptions rope_options(const RotaryAttentionSizes& sizes, const RotaryAttentionConfig& config) {
-  return {config.head_dim, config.rope_dim, sizes.max_seq_len, config.rope_theta};
+RopeOptions short_rope_options(const RotaryAttentionSizes& sizes,
+                               const RotaryAttentionConfig& config) {
+  return {config.head_dim,   config.rope_dim,     sizes.max_seq_len,
+          config.rope_theta, config.rope_scaling, 0};
 }
 
 HostTensor uniform_weight(base::Rng& rng, int64_t out, int64_t in, double limit) {
@@ -177,7 +184,7 @@ RotaryAttention::RotaryAttention(const core::Queue& queue, const RotaryAttention
                                  const RotaryAttentionWeights& weights)
     : sizes_(sizes),
       config_(resolved(sizes, config)),
-      table_(queue, rope_options(sizes_, config_)),
+      table_(queue, short_rope_options(sizes_, config_)),
       parameters_(upload(queue, sizes_, config_.head_dim, weights)) {
   config_.bias = weights.q.bias || weights.k.bias || weights.v.bias || weights.o.bias;
   config_.qk_norm = weights.q_norm.has_value();
@@ -202,6 +209,24 @@ Tensor RotaryAttention::as_batch(const Tensor& x) const {
   return x.reshaped(batch_shape(x.shape(), sizes_.dim));
 }
 
+RopeOptions RotaryAttention::rope_options(int64_t length,
+                                          const std::vector<int64_t>& positions) const {
+  RopeOptions options = short_rope_options(sizes_, config_);
+  const auto largest = std::max_element(positions.begin(), positions.end());
+  options.sequence_length =
+      largest == positions.end() ? length : std::min(*largest, sizes_.max_seq_len - 1) + 1;
+  return options;
+}
+
+RopeTable RotaryAttention::table_for(int64_t length, const std::vector<int64_t>& positions) const {
+  RopeOptions options = rope_options(length, positions);
+  if (!changes_with_length(options.scaling, options.sequence_length)) {
+    return table_;
+  }
+  options.max_positions = std::min(options.max_positions, options.sequence_length);
+  return RopeTable(queue(), options);
+}
+
 RopeCall RotaryAttention::rope_call(const std::vector<int64_t>& positions) const {
   RopeCall call;
   call.pairing = config_.pairing;
@@ -213,6 +238,11 @@ RopeCall RotaryAttention::rope_call(const std::vector<int64_t>& positions) const
 AttentionOptions RotaryAttention::attention_options() const {
   AttentionOptions options;
   options.causal = config_.causal;
+  if (config_.window != 0) {
+    options.window_left = config_.window - 1;
+  }
+  options.softcap = config_.softcap;
+  options.scale = config_.scale;
   return options;
 }
 
@@ -235,7 +265,8 @@ RotaryProjections RotaryAttention::project(const Tensor& x,
     k = rms_norm(k, parameter("k_norm.weight"), config_.norm_eps);
   }
   const RopeCall call = rope_call(positions);
-  return {apply_rope(q, table_, call), apply_rope(k, table_, call), v};
+  const RopeTable table = table_for(shape[1], positions);
+  return {apply_rope(q, table, call), apply_rope(k, table, call), v};
 }
 
 RotaryAttentionOutputs RotaryAttention::run(const Tensor& x, const AttentionOptions& options,
@@ -264,7 +295,7 @@ RotaryAttentionReference RotaryAttention::reference(const HostTensor& x,
   if (positions.empty()) {
     check_length(shape[1], sizes_.max_seq_len);
   }
-  const RopeAngles angles = rope_angles(rope_options(sizes_, config_));
+  const RopeAngles angles = rope_angles(rope_options(shape[1], positions));
   const RopeCall call = rope_call(positions);
   const auto project_rows = [&](const std::string& name, const HostTensor& rows) {
     const std::optional<Tensor> bias_tensor = find_parameter(name + ".bias");

@@ -4,7 +4,8 @@
 //
 //   q, k, v = x Wq^T, x Wk^T, x Wv^T (+ biases)     [B, S, heads, head_dim]
 //   q, k    = per-head RMS norm                     (only with qk_norm)
-//   q, k    = RoPE at positions 0 .. S - 1
+//   q, k    = RoPE at positions 0 .. S - 1, with the frequencies for the longest position of the
+//             call where the scaling depends on it (nn/rope_scaling.h)
 //   y       = attention(q, k, v) Wo^T (+ bias)      [B, S, dim]
 //
 // All of it runs on one queue, the host engine or an OpenCL device. q, k, v and the attention's
@@ -30,11 +31,15 @@ struct RotaryAttentionConfig {
   int64_t head_dim = 0;  // 0 = dim / n_heads
   RopePairing pairing = RopePairing::kInterleaved;
   double rope_theta = 10000;
-  int64_t rope_dim = 0;    // rotated elements of a head; 0 = all
-  bool causal = true;      // of forward(); run() takes AttentionOptions::causal
-  bool bias = false;       // seeded initialisation only: zero biases on all projections
-  bool qk_norm = false;    // seeded initialisation only: gammas of one
-  double norm_eps = 1e-6;  // of the QK norm
+  RopeScaling rope_scaling = {};
+  int64_t rope_dim = 0;         // rotated elements of a head; 0 = all
+  bool causal = true;           // these four of forward(); run() takes AttentionOptions
+  int64_t window = 0;           // keys that a row sees, itself included; 0 = no window
+  double softcap = 0;           // 0 = off
+  std::optional<double> scale;  // default 1 / sqrt(head_dim)
+  bool bias = false;            // seeded initialisation only: zero biases on all projections
+  bool qk_norm = false;         // seeded initialisation only: gammas of one
+  double norm_eps = 1e-6;       // of the QK norm
   uint64_t seed = 0;
 
   // Those of the course's own package, version 0.4.4: as the defaults, with QK norm.
@@ -123,6 +128,9 @@ class RotaryAttention {
                                      const base::ProgressFn& progress = {}) const;
   core::HostTensor reference_forward(const core::HostTensor& x) const;
 
+  // The table of angles for a call on x of `length` positions.
+  RopeOptions rope_options(int64_t length, const std::vector<int64_t>& positions = {}) const;
+
   const RotaryAttentionSizes& sizes() const { return sizes_; }
   // head_dim and rope_dim filled in; bias and qk_norm as the weights are.
   const RotaryAttentionConfig& config() const { return config_; }
@@ -135,11 +143,12 @@ class RotaryAttention {
  private:
   core::Tensor parameter(const std::string& name) const;
   core::Tensor as_batch(const core::Tensor& x) const;
+  RopeTable table_for(int64_t length, const std::vector<int64_t>& positions) const;
   RopeCall rope_call(const std::vector<int64_t>& positions) const;
 
   RotaryAttentionSizes sizes_;
   RotaryAttentionConfig config_;
-  RopeTable table_;
+  RopeTable table_;  // of short sequences, where the scaling tells them apart
   std::vector<NamedParameter> parameters_;
 };
 

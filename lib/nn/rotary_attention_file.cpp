@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json_file.h"
+#include "base/number_text.h"
 #include "core/safetensors_file.h"
+#include "nn/rope_config.h"
 
 namespace netcl::nn {
 
@@ -71,6 +72,13 @@ RotaryAttentionSettings metadata_settings(const core::SafetensorsFile& file) {
       throw_metadata(file, "causal", *causal, "are true and false");
     }
     settings.causal = *causal == "true";
+  }
+  settings.window = find_number<int64_t>(file, "window");
+  settings.softcap = find_number<double>(file, "softcap");
+  settings.scale = find_number<double>(file, "scale");
+  if (const std::optional<std::string> scaling = find_metadata(file, "rope_scaling")) {
+    const std::string where = file.where() + ": metadata rope_scaling";
+    settings.rope_scaling = parse_rope_config(base::parse_json(*scaling, where), where).scaling;
   }
   return settings;
 }
@@ -162,130 +170,61 @@ void require_equal(const core::SafetensorsFile& file, const char* what,
   }
 }
 
-std::string number_text(double value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  NETCL_CHECK(error == std::errc());
-  return {buffer, end};
-}
-
-// A field of config.json that may be missing or null.
-const base::Json* find_field(const base::Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-std::optional<int64_t> find_count(const base::Json& object, const char* key,
-                                  const std::string& where) {
-  if (find_field(object, key) == nullptr) {
-    return std::nullopt;
-  }
-  const int64_t value = base::require_int(object, key, where);
-  if (value < 1) {
-    throw base::FormatError(where + ": field '" + key + "': " + std::to_string(value) +
-                            "; allowed are numbers from 1");
-  }
-  return value;
-}
-
-std::optional<double> find_positive(const base::Json& object, const char* key,
-                                    const std::string& where) {
-  const base::Json* field = find_field(object, key);
-  if (field == nullptr) {
-    return std::nullopt;
-  }
-  const double value = field->is_number() ? field->get<double>() : 0;
-  if (!(value > 0) || !std::isfinite(value)) {
-    throw base::FormatError(where + ": field '" + key + "': " + base::quote(base::to_text(*field)) +
-                            "; allowed are numbers above 0");
-  }
-  return value;
-}
-
-// Refuses frequency scalings, which the rope room does not have.
-void check_scaling(const base::Json& config, const std::string& where) {
-  const base::Json* scaling = find_field(config, "rope_scaling");
-  if (scaling == nullptr || (scaling->is_object() && scaling->empty())) {
-    return;
-  }
-  std::string type = "?";
-  for (const char* key : {"rope_type", "type"}) {
-    if (scaling->is_object() && scaling->contains(key) && scaling->at(key).is_string()) {
-      type = scaling->at(key).get<std::string>();
-      break;
+// Tensors of the prefix are parts of this attention.
+void refuse_other_tensors(const core::SafetensorsFile& file, const std::string& prefix) {
+  constexpr std::string_view kKnown[] = {
+      "q_proj.weight", "k_proj.weight",      "v_proj.weight", "o_proj.weight", "q_proj.bias",
+      "k_proj.bias",   "v_proj.bias",        "o_proj.bias",   "q_norm.weight", "k_norm.weight",
+      "qkv.weight",    "qkv.bias",           "proj.weight",   "proj.bias",     "q_norm",
+      "k_norm",        "rotary_emb.inv_freq"};
+  for (const std::string& name : file.names()) {
+    if (name.starts_with(prefix) && std::find(std::begin(kKnown), std::end(kKnown),
+                                              name.substr(prefix.size())) == std::end(kKnown)) {
+      throw base::FormatError(file.where() + ": tensor " + base::quote(name) +
+                              " changes attention and is not supported");
     }
   }
-  if (type != "default") {
-    throw base::FormatError(where + ": field 'rope_scaling': type " + base::quote(type) +
-                            " is not supported; allowed is default");
+}
+
+void check_biases(const core::SafetensorsFile& file, const RotaryAttentionWeights& weights,
+                  bool wanted) {
+  for (const Projection* projection : {&weights.q, &weights.k, &weights.v}) {
+    if (projection->bias.has_value() != wanted) {
+      throw base::FormatError(
+          file.where() + (wanted ? ": a bias of q, k or v is missing" : ": q, k or v has a bias") +
+          "; the configuration has attention_bias " + (wanted ? "true" : "false"));
+    }
   }
 }
 
-// A file without any of these is no description of attention, but some other JSON.
-void require_known_field(const base::Json& config, const std::string& where) {
-  constexpr const char* kFields[] = {
-      "hidden_size",  "num_attention_heads",    "num_key_value_heads", "head_dim",
-      "rope_theta",   "rms_norm_eps",           "rope_scaling",        "partial_rotary_factor",
-      "rope_pairing", "max_position_embeddings"};
-  const bool any = std::any_of(std::begin(kFields), std::end(kFields),
-                               [&](const char* field) { return config.contains(field); });
-  if (!any) {
-    throw base::FormatError(where +
-                            ": none of the fields of a model's config.json is there, such as "
-                            "'hidden_size' and 'num_attention_heads'");
+core::SafetensorsMetadata metadata_of(const RotaryAttention& module) {
+  const RotaryAttentionConfig& config = module.config();
+  const RotaryAttentionSizes& sizes = module.sizes();
+  core::SafetensorsMetadata metadata{
+      {"rope_pairing", std::string(rope_pairing_name(config.pairing))},
+      {"rope_theta", base::number_text(config.rope_theta)},
+      {"rope_dim", std::to_string(config.rope_dim)},
+      {"n_heads", std::to_string(sizes.n_heads)},
+      {"n_kv_heads", std::to_string(sizes.n_kv_heads)},
+      {"max_seq_len", std::to_string(sizes.max_seq_len)},
+      {"causal", config.causal ? "true" : "false"},
+      {"norm_eps", base::number_text(config.norm_eps)}};
+  if (!std::holds_alternative<RopeUnscaled>(config.rope_scaling)) {
+    metadata.emplace_back("rope_scaling", rope_scaling_json(config.rope_scaling));
   }
+  if (config.window != 0) {
+    metadata.emplace_back("window", std::to_string(config.window));
+  }
+  if (config.softcap != 0) {
+    metadata.emplace_back("softcap", base::number_text(config.softcap));
+  }
+  if (config.scale) {
+    metadata.emplace_back("scale", base::number_text(*config.scale));
+  }
+  return metadata;
 }
 
 }  // namespace
-
-std::optional<RopePairing> find_rope_pairing(std::string_view name) {
-  for (const RopePairing pairing : {RopePairing::kHalf, RopePairing::kInterleaved}) {
-    if (name == rope_pairing_name(pairing)) {
-      return pairing;
-    }
-  }
-  return std::nullopt;
-}
-
-RotaryAttentionSettings read_rotary_attention_config(const std::string& path) {
-  const base::FileBytes file = base::FileBytes::open(path);
-  const std::string& where = file.path();
-  const base::Json config = base::parse_json(file.view(), where);
-  if (!config.is_object()) {
-    throw base::FormatError(where + ": is no JSON object; needed is a model's config.json");
-  }
-  require_known_field(config, where);
-  RotaryAttentionSettings settings;
-  settings.dim = find_count(config, "hidden_size", where);
-  settings.n_heads = find_count(config, "num_attention_heads", where);
-  settings.n_kv_heads =
-      first_of(find_count(config, "num_key_value_heads", where), settings.n_heads);
-  settings.head_dim = find_count(config, "head_dim", where);
-  settings.max_seq_len = find_count(config, "max_position_embeddings", where);
-  settings.rope_theta = find_positive(config, "rope_theta", where);
-  settings.norm_eps = find_positive(config, "rms_norm_eps", where);
-  check_scaling(config, where);
-  if (const std::optional<double> factor = find_positive(config, "partial_rotary_factor", where)) {
-    std::optional<int64_t> head_dim = settings.head_dim;
-    if (!head_dim && settings.dim && settings.n_heads) {
-      head_dim = *settings.dim / *settings.n_heads;
-    }
-    if (*factor > 1 || !head_dim) {
-      throw base::FormatError(where + ": field 'partial_rotary_factor': " + number_text(*factor) +
-                              "; allowed is up to 1, with head_dim known");
-    }
-    settings.rope_dim = static_cast<int64_t>(static_cast<double>(*head_dim) * *factor);
-  }
-  if (find_field(config, "rope_pairing") != nullptr) {
-    const std::string name = base::require_string(config, "rope_pairing", where);
-    settings.pairing = find_rope_pairing(name);
-    if (!settings.pairing) {
-      throw base::FormatError(where + ": field 'rope_pairing': " + base::quote(name) +
-                              "; allowed are half and interleaved");
-    }
-  }
-  return settings;
-}
 
 RotaryAttention load_rotary_attention(const core::Queue& queue, const std::string& path,
                                       const RotaryAttentionSettings& settings,
@@ -296,6 +235,12 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
   const RotaryAttentionWeights weights =
       fused ? load_fused(file, prefix) : load_separate(file, prefix);
 
+  if (!prefix.empty()) {
+    refuse_other_tensors(file, prefix);
+  }
+  if (settings.attention_bias) {
+    check_biases(file, weights, *settings.attention_bias);
+  }
   const std::optional<int64_t> n_heads = first_of(settings.n_heads, stored.n_heads);
   const std::optional<int64_t> max_seq_len = first_of(settings.max_seq_len, stored.max_seq_len);
   if (!n_heads || !max_seq_len) {
@@ -326,8 +271,13 @@ RotaryAttention load_rotary_attention(const core::Queue& queue, const std::strin
   config.pairing = first_of(settings.pairing, stored.pairing)
                        .value_or(fused ? RopePairing::kInterleaved : RopePairing::kHalf);
   config.rope_theta = first_of(settings.rope_theta, stored.rope_theta).value_or(config.rope_theta);
+  config.rope_scaling =
+      first_of(settings.rope_scaling, stored.rope_scaling).value_or(config.rope_scaling);
   config.rope_dim = first_of(settings.rope_dim, stored.rope_dim).value_or(0);
   config.causal = first_of(settings.causal, stored.causal).value_or(config.causal);
+  config.window = first_of(settings.window, stored.window).value_or(config.window);
+  config.softcap = first_of(settings.softcap, stored.softcap).value_or(config.softcap);
+  config.scale = first_of(settings.scale, stored.scale);
   config.norm_eps = first_of(settings.norm_eps, stored.norm_eps).value_or(config.norm_eps);
   try {
     return RotaryAttention(queue, sizes, config, weights);
@@ -351,17 +301,7 @@ void save_rotary_attention(base::OutputFile& out, const std::string& where,
   for (const NamedParameter& parameter : module.parameters()) {
     tensors.push_back({prefix + parameter.name, parameter.tensor.to_host()});
   }
-  const RotaryAttentionConfig& config = module.config();
-  const RotaryAttentionSizes& sizes = module.sizes();
-  core::write_safetensors(out, where, tensors,
-                          {{"rope_pairing", std::string(rope_pairing_name(config.pairing))},
-                           {"rope_theta", number_text(config.rope_theta)},
-                           {"rope_dim", std::to_string(config.rope_dim)},
-                           {"n_heads", std::to_string(sizes.n_heads)},
-                           {"n_kv_heads", std::to_string(sizes.n_kv_heads)},
-                           {"max_seq_len", std::to_string(sizes.max_seq_len)},
-                           {"causal", config.causal ? "true" : "false"},
-                           {"norm_eps", number_text(config.norm_eps)}});
+  core::write_safetensors(out, where, tensors, metadata_of(module));
 }
 
 }  // namespace netcl::nn

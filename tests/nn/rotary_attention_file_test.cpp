@@ -65,16 +65,6 @@ std::string load_error(const std::string& path, const RotaryAttentionSettings& s
   return {};
 }
 
-std::string config_error(const tests::TempDir& dir, const std::string& text) {
-  base::write_file(dir.file("config.json"), text);
-  try {
-    nn::read_rotary_attention_config(dir.file("config.json"));
-  } catch (const base::FormatError& error) {
-    return error.what();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("module file: a saved module loads with all its conventions") {
@@ -222,10 +212,55 @@ TEST_CASE("module file: what is missing or disagrees is named") {
                                            {"rope_theta", "ten"},
                                            {"n_heads", "2x"},
                                            {"max_seq_len", ""},
-                                           {"causal", "yes"}}) {
+                                           {"causal", "yes"},
+                                           {"window", "wide"},
+                                           {"rope_scaling", "{}"},
+                                           {"rope_scaling", "{\"rope_type\": \"ntk\"}"}}) {
     CHECK_THAT(error([&](Tensors&, Metadata& m) { m.emplace_back(key, value); }, known(2, 16)),
                Contains("metadata " + key));
   }
+}
+
+TEST_CASE("module file: tensors that would change attention are refused by name") {
+  const tests::TempDir dir;
+  const auto error = [&](const std::string& name, const std::string& prefix) -> std::string {
+    std::vector<NamedTensor> tensors = small_module(prefix);
+    tensors.push_back({prefix + "rotary_emb.inv_freq", normal_tensor({2}, 5)});
+    tensors.push_back({prefix + name, normal_tensor({2}, 6)});
+    core::write_safetensors(dir.file("m.safetensors"), tensors);
+    try {
+      nn::load_rotary_attention(host_queue(), dir.file("m.safetensors"), known(2, 16), prefix);
+    } catch (const base::FormatError& refusal) {
+      return refusal.what();
+    }
+    return {};
+  };
+  CHECK_THAT(error("sinks", "a.self_attn."), Contains("tensor 'a.self_attn.sinks'"));
+  CHECK_THAT(error("q_proj.weight_scale", "a."), Contains("'a.q_proj.weight_scale'"));
+  CHECK(error("other", "").empty());  // the whole file may hold more than a module
+}
+
+TEST_CASE("module file: attention_bias must be what the weights have") {
+  const tests::TempDir dir;
+  std::vector<NamedTensor> tensors = small_module("");
+  RotaryAttentionSettings settings = known(2, 16);
+  core::write_safetensors(dir.file("m.safetensors"), tensors);
+  settings.attention_bias = false;
+  CHECK(load_error(dir.file("m.safetensors"), settings).empty());
+  settings.attention_bias = true;
+  CHECK_THAT(load_error(dir.file("m.safetensors"), settings),
+             Contains("is missing") && Contains("attention_bias true"));
+  for (const auto& [name, size] : {std::pair{"q_proj.bias", 8}, {"k_proj.bias", 4}}) {
+    tensors.push_back({name, normal_tensor({size}, 5)});
+  }
+  core::write_safetensors(dir.file("m.safetensors"), tensors);
+  CHECK_THAT(load_error(dir.file("m.safetensors"), settings), Contains("is missing"));
+  tensors.push_back({"v_proj.bias", normal_tensor({4}, 5)});
+  core::write_safetensors(dir.file("m.safetensors"), tensors);
+  CHECK(load_error(dir.file("m.safetensors"), settings).empty());
+  settings.attention_bias = false;
+  CHECK_THAT(load_error(dir.file("m.safetensors"), settings),
+             Contains("has a bias") && Contains("attention_bias false"));
 }
 
 TEST_CASE("module file: the fused layout of the course's package loads as its parts") {
@@ -288,55 +323,4 @@ TEST_CASE("module file: results of the course's package are reproduced") {
       }
     }
   }
-}
-
-TEST_CASE("module config: the fields of a model's config.json are read") {
-  const tests::TempDir dir;
-  base::write_file(dir.file("config.json"),
-                   R"({"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 8,
-                       "head_dim": 64, "max_position_embeddings": 131072, "rope_theta": 500000.0,
-                       "partial_rotary_factor": 0.5, "rms_norm_eps": 1e-05, "rope_scaling": null,
-                       "model_type": "llama", "vocab_size": 128256})");
-  RotaryAttentionSettings settings = nn::read_rotary_attention_config(dir.file("config.json"));
-  CHECK(settings.dim == 2048);
-  CHECK(settings.n_heads == 32);
-  CHECK(settings.n_kv_heads == 8);
-  CHECK(settings.head_dim == 64);
-  CHECK(settings.max_seq_len == 131072);
-  CHECK(settings.rope_theta == 500000);
-  CHECK(settings.rope_dim == 32);
-  CHECK(settings.norm_eps == 1e-5);
-  CHECK_FALSE(settings.pairing);
-  base::write_file(dir.file("config.json"),
-                   R"({"num_attention_heads": 4, "rope_pairing": "interleaved",
-                       "head_dim": null, "rope_scaling": {"rope_type": "default"}})");
-  settings = nn::read_rotary_attention_config(dir.file("config.json"));
-  CHECK(settings.n_kv_heads == 4);
-  CHECK(settings.pairing == RopePairing::kInterleaved);
-  CHECK_FALSE(settings.head_dim);
-  CHECK_FALSE(settings.rope_dim);
-}
-
-TEST_CASE("module config: wrong values are named and scalings refused") {
-  const tests::TempDir dir;
-  CHECK_THAT(config_error(dir, "[]"), Contains("no JSON object"));
-  CHECK_FALSE(config_error(dir, "{").empty());
-  CHECK_THAT(config_error(dir, R"({"hidden_size": "x"})"), Contains("hidden_size"));
-  CHECK_THAT(config_error(dir, R"({"hidden_size": 0})"), Contains("hidden_size"));
-  CHECK_THAT(config_error(dir, R"({"num_attention_heads": -1})"), Contains("num_attention_heads"));
-  CHECK_THAT(config_error(dir, R"({"max_position_embeddings": 1.5})"),
-             Contains("max_position_embeddings"));
-  CHECK_THAT(config_error(dir, R"({"rope_theta": 0})"), Contains("rope_theta"));
-  CHECK_THAT(config_error(dir, R"({"rope_theta": "10000"})"), Contains("rope_theta"));
-  CHECK_THAT(config_error(dir, R"({"partial_rotary_factor": 0.5})"),
-             Contains("partial_rotary_factor"));
-  CHECK_THAT(config_error(dir, R"({"head_dim": 8, "partial_rotary_factor": 1.5})"),
-             Contains("partial_rotary_factor"));
-  CHECK_THAT(config_error(dir, R"({"rope_pairing": "both"})"), Contains("rope_pairing"));
-  CHECK_THAT(config_error(dir, R"({"rope_pairing": 1})"), Contains("rope_pairing"));
-  CHECK_THAT(config_error(dir, R"({"rope_scaling": {"rope_type": "llama3", "factor": 8}})"),
-             Contains("rope_scaling") && Contains("llama3"));
-  CHECK_THAT(config_error(dir, R"({"rope_scaling": {"type": "linear"}})"), Contains("linear"));
-  CHECK_THAT(config_error(dir, R"({"rope_scaling": 8})"), Contains("rope_scaling"));
-  CHECK_THROWS_AS(nn::read_rotary_attention_config(dir.file("none.json")), base::IoError);
 }

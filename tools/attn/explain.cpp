@@ -189,6 +189,9 @@ std::string explain(const Explanation& all) {
   std::string out = "Attention: " + std::to_string(all.q_len) + " queries, " +
                     std::to_string(all.kv_len) + " keys, head_dim " + std::to_string(all.head_dim) +
                     "\n";
+  if (!all.rotation.empty()) {
+    out += "Q and K are rotated by position: RoPE, " + all.rotation + "\n";
+  }
   for (const ExplainPart& part : all.parts) {
     if (all.parts.size() > 1) {
       out += "\nBatch " + std::to_string(part.batch) + ", head " + std::to_string(part.head) + "\n";

@@ -30,7 +30,8 @@ struct Explanation {
   double scale = 1;
   bool default_scale = true;  // 1 / sqrt(head_dim)
   double softcap = 0;
-  std::string mask;  // what hides keys ("causal, bottom-right"); empty: nothing does
+  std::string rotation;  // RoPE of q and k, done before; empty: none
+  std::string mask;      // what hides keys ("causal, bottom-right"); empty: nothing does
   std::vector<ExplainPart> parts;
 };
 

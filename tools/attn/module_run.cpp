@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "core/tensor_file.h"
 #include "nn/embedding.h"
+#include "nn/rope_config.h"
 #include "nn/rotary_attention_file.h"
 
 namespace netcl::attn {
@@ -74,11 +75,41 @@ nn::RopePairing chosen_pairing(const RunOptions& options) {
   return options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
 }
 
+// --rope-config wins over what --config says of RoPE.
+void use_rope_config(const RunOptions& options, nn::RotaryAttentionSettings& settings) {
+  const nn::RopeConfig rope = nn::read_rope_config(options.rope_config);
+  settings.rope_scaling = rope.scaling;
+  if (rope.theta) {
+    settings.rope_theta = rope.theta;
+  }
+  if (rope.pairing) {
+    settings.pairing = rope.pairing;
+  }
+  if (options.rope_dim != 0) {
+    return;
+  }
+  if (!settings.head_dim) {
+    settings.head_dim = rope.head_dim;  // the weights must have it too
+  }
+  if (rope.partial_rotary_factor && !settings.head_dim) {
+    throw FormatError("--rope-config: " + rope.where +
+                      " rotates part of a head; give --rope-dim, or 'head_dim' in the file");
+  }
+  if (rope.partial_rotary_factor) {
+    settings.rope_dim = nn::rotary_size(rope, *settings.head_dim);
+  } else if (settings.head_dim) {
+    nn::check_head_dim(rope, *settings.head_dim);
+  }
+}
+
 // Options win over config.json, and that over what the file says of itself.
 nn::RotaryAttention load_module(const RunOptions& options, const core::Queue& queue) {
   nn::RotaryAttentionSettings settings;
   if (!options.config.empty()) {
     settings = nn::read_rotary_attention_config(options.config);
+  }
+  if (!options.rope_config.empty()) {
+    use_rope_config(options, settings);
   }
   if (options.has_pairing) {
     settings.pairing = chosen_pairing(options);
@@ -100,14 +131,25 @@ nn::RotaryAttention make_module(const RunOptions& options, const core::Queue& qu
   nn::RotaryAttentionConfig config;
   config.causal = options.causal || !options.causal_offset.empty();
   config.seed = options.init;
-  config.rope_dim = static_cast<int64_t>(options.rope_dim);
+  const auto heads = static_cast<int64_t>(options.heads);
+  if (!options.rope_config.empty()) {
+    nn::RotaryAttentionSettings settings;
+    settings.head_dim = static_cast<int64_t>(options.dim) / heads;
+    use_rope_config(options, settings);
+    config.rope_scaling = *settings.rope_scaling;
+    config.rope_theta = settings.rope_theta.value_or(config.rope_theta);
+    config.pairing = settings.pairing.value_or(config.pairing);
+    config.rope_dim = settings.rope_dim.value_or(config.rope_dim);
+  }
+  if (options.rope_dim != 0) {
+    config.rope_dim = static_cast<int64_t>(options.rope_dim);
+  }
   if (options.rope != 0) {
     config.rope_theta = options.rope;
   }
   if (options.has_pairing) {
     config.pairing = chosen_pairing(options);
   }
-  const auto heads = static_cast<int64_t>(options.heads);
   return nn::RotaryAttention(queue, static_cast<int64_t>(options.dim), heads,
                              options.kv_heads == 0 ? heads : static_cast<int64_t>(options.kv_heads),
                              static_cast<int64_t>(options.max_seq_len), config);
@@ -154,7 +196,18 @@ core::Tensor make_x(const RunOptions& options, const ModuleInput& input,
 
 nn::AttentionOptions module_options(const RunOptions& options, const nn::RotaryAttention& module) {
   nn::AttentionOptions made = make_attention_options(options);
-  made.causal = made.causal || module.attention_options().causal;
+  const nn::AttentionOptions own = module.attention_options();
+  made.causal = made.causal || own.causal;
+  if (options.window.empty()) {
+    made.window_left = own.window_left;
+    made.window_right = own.window_right;
+  }
+  if (options.softcap == 0) {
+    made.softcap = own.softcap;
+  }
+  if (!made.scale.has_value()) {
+    made.scale = own.scale;
+  }
   if (!options.uses_reference()) {
     made.kernel = options.kernel;
   }
@@ -251,8 +304,8 @@ ComputedRun compute_module(const RunOptions& options, const cli::CommonOptions& 
   report.device = device.info;
   report.q_dtype = x.dtype();
   report.kv_dtype = module.parameters().front().tensor.dtype();
-  report.rope_pairing = nn::rope_pairing_name(module.config().pairing);
-  report.rope_theta = module.config().rope_theta;
+  report.rope =
+      report_rope(module.rope_options(input.len, input.positions), module.config().pairing);
   report.dim = module.sizes().dim;
   report.max_seq_len = module.sizes().max_seq_len;
   if (options.vocab_size != 0) {

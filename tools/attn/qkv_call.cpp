@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "attn/rope_choice.h"
 #include "base/error.h"
 #include "core/tensor_file.h"
 
@@ -41,6 +42,7 @@ void place_by_alignment(const nn::AttentionProblem& problem, Rotation& rotation)
   }
   rotation.table.max_positions =
       std::max<int64_t>({shift + problem.kv_len, high + shift + problem.q_len, 1});
+  rotation.table.sequence_length = rotation.table.max_positions - shift;
 }
 
 // With --positions the queries stand where the keys that they are aligned with stand.
@@ -62,27 +64,18 @@ void place_by_positions(const nn::AttentionProblem& problem, const std::string& 
   for (const int64_t position : keys) {
     rotation.table.max_positions = std::max(rotation.table.max_positions, position + 1);
   }
-}
-
-void check_rope_dim(int64_t rope_dim, int64_t head_dim) {
-  if (rope_dim > head_dim) {
-    throw base::UsageError("--rope-dim: " + std::to_string(rope_dim) + " is more than the " +
-                           std::to_string(head_dim) + " elements of a head");
-  }
-  if (rope_dim == 0 && head_dim % 2 != 0) {
-    throw FormatError("--rope: a head has " + std::to_string(head_dim) +
-                      " elements, which rotate in pairs; give an even --rope-dim");
-  }
+  rotation.table.sequence_length = rotation.table.max_positions;
 }
 
 Rotation make_rotation(const RunOptions& options, const QkvCall& call) {
   Rotation rotation;
   const nn::AttentionProblem& problem = call.problem;
-  check_rope_dim(static_cast<int64_t>(options.rope_dim), problem.head_dim);
+  const RopeChoice choice = choose_rope(options, problem.head_dim);
   rotation.table.head_dim = problem.head_dim;
-  rotation.table.rope_dim = static_cast<int64_t>(options.rope_dim);
-  rotation.table.theta = options.rope;
-  rotation.q.pairing = options.interleaved ? nn::RopePairing::kInterleaved : nn::RopePairing::kHalf;
+  rotation.table.rope_dim = choice.rope_dim;
+  rotation.table.theta = choice.theta;
+  rotation.table.scaling = choice.scaling;
+  rotation.q.pairing = choice.pairing;
   rotation.q.layout = call.options.layout;
   rotation.k = rotation.q;
   if (call.options.layout == nn::Layout::kPacked) {
@@ -212,7 +205,7 @@ QkvCall load_qkv_call(const RunOptions& options) {
     shapes.mask_dtype = call.mask->dtype();
   }
   call.problem = make_problem(options, call, shapes);
-  if (options.rope != 0) {
+  if (options.rotates()) {
     call.rotation = make_rotation(options, call);
   }
   return call;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "attn/computed_run.h"
@@ -26,6 +27,18 @@ void check_sizes(const RunOptions& options, const nn::AttentionProblem& problem)
   }
 }
 
+// Rotated rows are up to the attention factor longer; the elements that do not rotate stay.
+double rotation_scale(const QkvCall& call) {
+  if (!call.rotation.has_value()) {
+    return 1;
+  }
+  const nn::RopeOptions& table = call.rotation->table;
+  const double factor =
+      nn::rope_frequencies(table.scaling, table.theta, table.rope_dim, table.sequence_length)
+          .attention_factor;
+  return std::max(1.0, factor * factor);
+}
+
 double rotation_rounding(const QkvCall& call) {
   if (!call.rotation.has_value()) {
     return 0;
@@ -45,7 +58,7 @@ Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue
   bound.v = &call.v;
   bound.mask = call.mask.has_value() ? &*call.mask : nullptr;
   bound.head_dim = call.problem.head_dim;
-  bound.scale = call.problem.scale;
+  bound.scale = call.problem.scale * rotation_scale(call);
   bound.rotation = rotation_rounding(call);
   return compare(y, reference.y, attention_error_bound(bound));
 }
@@ -92,8 +105,7 @@ ComputedRun compute_qkv(const RunOptions& options, const cli::CommonOptions& com
   report.q_dtype = call.q.dtype();
   report.kv_dtype = call.k.dtype();
   if (call.rotation.has_value()) {
-    report.rope_pairing = nn::rope_pairing_name(call.rotation->q.pairing);
-    report.rope_theta = call.rotation->table.theta;
+    report.rope = report_rope(call.rotation->table, call.rotation->q.pairing);
   }
   if (options.check) {
     report.check = check_qkv(call, computed.y, open_device("host", "auto", common).queue, progress);

@@ -160,6 +160,11 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
   app.add_integer("--rope-dim", o.rope_dim, 2, kMaxSize,
                   "Rotate the first R elements of a head, even; default: all")
       ->group(group);
+  app.add_text("--rope-config", o.rope_config, "F",
+               "RoPE of a model's config.json, or of its rope_scaling alone (.json):\n"
+               "default, linear, dynamic, yarn, llama3, longrope; --rope, --rope-pairing\n"
+               "and --rope-dim win over it")
+      ->group(group);
   app.add_text("--positions", o.positions, "T",
                "Positions of the keys (module: of the rows), [len] or [batch, len];\n"
                "default: 0, 1, 2, ... A query stands where its aligned key does")
@@ -287,9 +292,8 @@ void check_attention(const RunOptions& o) {
   if (!o.window.empty()) {
     parse_window(o.window);
   }
-  const bool rotates = o.rope != 0 || o.is_module_run();
-  refuse(!rotates && (o.has_pairing || o.rope_dim != 0 || !o.positions.empty()),
-         "--rope-pairing, --rope-dim and --positions need --rope");
+  refuse(!o.rotates() && (o.has_pairing || o.rope_dim != 0 || !o.positions.empty()),
+         "--rope-pairing, --rope-dim and --positions need --rope or --rope-config");
   refuse(o.rope_dim % 2 != 0,
          "--rope-dim: " + std::to_string(o.rope_dim) + " is odd; elements rotate in pairs");
   parse_storage_types(o.dtype);

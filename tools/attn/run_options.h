@@ -45,12 +45,14 @@ struct RunOptions {
   bool interleaved = false;
   bool has_pairing = false;
   uint64_t rope_dim = 0;
+  std::string rope_config;  // a file
 
   std::string dtype, device = "auto", kernel = "auto";
   bool check = false, explain = false, list_devices = false;
   std::string output, lse, weights, heatmap, labels, report;
 
   bool is_module_run() const { return !x.empty() || !ids.empty(); }
+  bool rotates() const { return rope != 0 || !rope_config.empty() || is_module_run(); }
   bool uses_reference() const { return kernel == "reference"; }
   // The main result goes to standard output.
   bool result_on_stdout() const { return output == "-" || (output.empty() && !explain); }

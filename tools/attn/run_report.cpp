@@ -13,6 +13,18 @@ base::Json value_or_null(const std::optional<T>& value) {
   return value.has_value() ? base::Json(*value) : base::Json(nullptr);
 }
 
+// All keys are there without RoPE too.
+void add_rope(base::Json& json, const std::optional<RopeReport>& rope) {
+  const base::Json null(nullptr);
+  json["rope_pairing"] = rope ? rope->pairing : "none";
+  json["rope_theta"] = rope ? base::Json(rope->theta) : null;
+  json["rope_dim"] = rope ? base::Json(rope->rope_dim) : null;
+  json["rope_type"] = rope ? rope->type : "none";
+  json["rope_factor"] = rope ? base::Json(rope->factor) : null;
+  json["rope_attention_factor"] = rope ? base::Json(rope->attention_factor) : null;
+  json["rope_sequence_length"] = rope && rope->by_length ? base::Json(rope->sequence_length) : null;
+}
+
 }  // namespace
 
 std::string report_json(const RunReport& report, const AttentionPass& pass) {
@@ -40,8 +52,7 @@ std::string report_json(const RunReport& report, const AttentionPass& pass) {
   json["softcap"] = problem.softcap;
   json["causal"] = problem.causal;
   json["mask"] = mask_text(pass.options, pass.inputs);
-  json["rope_pairing"] = report.rope_pairing;
-  json["rope_theta"] = value_or_null(report.rope_theta);
+  add_rope(json, report.rope);
   json["wall_ms"] = report.times.wall_ms;
   json["device_ms"] = report.times.device_ms;
   json["checked"] = report.check.has_value();

@@ -8,6 +8,7 @@
 
 #include "attn/attention_pass.h"
 #include "attn/error_bound.h"
+#include "attn/rope_report.h"
 #include "attn/timed_run.h"
 #include "core/device.h"
 
@@ -18,8 +19,7 @@ struct RunReport {
   RunTimes times;
   core::DType q_dtype = core::DType::kF32;  // storage types
   core::DType kv_dtype = core::DType::kF32;
-  std::string rope_pairing = "none";
-  std::optional<double> rope_theta;
+  std::optional<RopeReport> rope;
   std::optional<int64_t> dim, vocab_size, max_seq_len;  // of a module run
   std::optional<Comparison> check;
 };

@@ -58,12 +58,15 @@ std::string draw_heatmap(const RunOptions& options, const ComputedRun& computed,
     }
   }
   const std::string mask = mask_text(computed.pass.options, computed.pass.inputs);
-  map.notes.push_back((problem.batch > 1 ? "batch item 0 of " + std::to_string(problem.batch) + ", "
-                                         : std::string()) +
-                      count_text(problem.q_len, "query token") + ", " +
-                      count_text(problem.kv_len, "key token") + ", head_dim " +
-                      std::to_string(problem.head_dim) + ", " + (mask.empty() ? "no mask" : mask) +
-                      (report.rope_theta.has_value() ? ", RoPE " + report.rope_pairing : ""));
+  map.notes.push_back(
+      (problem.batch > 1 ? "batch item 0 of " + std::to_string(problem.batch) + ", "
+                         : std::string()) +
+      count_text(problem.q_len, "query token") + ", " + count_text(problem.kv_len, "key token") +
+      ", head_dim " + std::to_string(problem.head_dim) + ", " + (mask.empty() ? "no mask" : mask) +
+      (report.rope.has_value()
+           ? ", RoPE " + report.rope->pairing +
+                 (report.rope->type == "default" ? std::string() : ", " + report.rope->type)
+           : std::string()));
   map.notes.push_back("device " + device_label(report.device) + ", kernel " + report.times.kernel);
   return render_heatmap(map);
 }
@@ -73,8 +76,8 @@ void log_run(const ComputedRun& computed) {
   log_device(report.device);
   spdlog::info("kernel {}, {:.3f} ms on the device, {:.3f} ms wall", report.times.kernel,
                report.times.device_ms, report.times.wall_ms);
-  if (report.rope_theta.has_value()) {
-    spdlog::info("RoPE pairing {}, theta {}", report.rope_pairing, *report.rope_theta);
+  if (report.rope.has_value()) {
+    spdlog::info("RoPE: {}", rope_text(*report.rope));
   }
 }
 
@@ -82,7 +85,11 @@ OutputSet make_outputs(const RunOptions& options, const ComputedRun& computed,
                        const std::vector<std::string>& token_texts) {
   OutputSet outputs;
   if (options.explain) {
-    outputs.add_bytes("-", explain(explain_pass(computed.pass)));
+    Explanation steps = explain_pass(computed.pass);
+    if (computed.report.rope.has_value()) {
+      steps.rotation = rope_text(*computed.report.rope);
+    }
+    outputs.add_bytes("-", explain(steps));
   }
   if (options.result_on_stdout() || !options.output.empty()) {
     outputs.add_tensor(options.output, computed.y);
