@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/convert_run.h"
+#include "cli/input_check.h"
+#include "cli/merges_directory.h"
 #include "cli/output_name.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_info.h"
@@ -89,6 +91,14 @@ void set_target(Options& options) {
       break;  // a directory may be called as it likes
   }
   cli::refuse_same_outputs({convert.output, convert.specials_out_path, options.info ? "-" : ""});
+  std::vector<std::string> inputs = cli::tokenizer_inputs(options.tokenizer);
+  inputs.push_back(convert.verify_path);
+  std::vector<std::string> outputs = {convert.output, convert.specials_out_path};
+  if (convert.target == cli::ConvertTarget::kMerges) {
+    outputs = cli::merges_directory_files(convert.output);
+    outputs.push_back(convert.specials_out_path);
+  }
+  cli::refuse_inputs_as_outputs(inputs, outputs);
   cli::check_output_name(convert.specials_out_path, "--specials-out writes JSON",
                          {".json", ".txt"});
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/documents.h"
 #include "cli/id_format.h"
+#include "cli/input_check.h"
 #include "cli/run_tool.h"
 #include "cli/tokenizer_option.h"
 #include "cli/tool_app.h"
@@ -119,6 +120,9 @@ int run(Options& options, const cli::CommonOptions& common) {
     }
     reads_stdin = reads_stdin || path == "-";
   }
+  std::vector<std::string> inputs = cli::tokenizer_inputs(options.tokenizer);
+  inputs.insert(inputs.end(), options.files.begin(), options.files.end());
+  cli::refuse_inputs_as_outputs(inputs, {options.output});
   const text::BpeTokenizer tokenizer = cli::load_tokenizer(options.tokenizer, reads_stdin);
   base::OutputFile out(options.output);
   DecodeSink sink(tokenizer, options, out);

@@ -17,10 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool looks_like_json(std::string_view bytes) {
   const size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos &&
-         (bytes[first] == '{' || bytes[first] == '[' || bytes.substr(0, 3) == "\xEF\xBB\xBF");
+  return first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[');
 }
 
 constexpr std::string_view kVocabName = "vocab.json";
@@ -91,17 +92,6 @@ std::string file_of_directory(const std::string& path) {
   throw base::IoError(path + ": this directory has neither tokenizer.json nor vocab.json");
 }
 
-std::string merges_path_of(const std::string& vocab_path) {
-  if (vocab_path == "-") {
-    throw base::UsageError(
-        "<stdin>: a vocab.json needs its merges.txt beside it; name the file or its directory");
-  }
-  if (vocab_path.ends_with(kVocabName)) {
-    return vocab_path.substr(0, vocab_path.size() - kVocabName.size()) + "merges.txt";
-  }
-  return (fs::path(vocab_path).parent_path() / "merges.txt").string();
-}
-
 // Whether the first line with anything on it is that of a .tiktoken file.
 bool looks_like_ranks(std::string_view first_line) {
   const size_t space = first_line.find(' ');
@@ -144,6 +134,22 @@ void refuse_no_tokenizer(std::string_view bytes, const std::string& where) {
                           "merges.txt beside it, or a tekken.json");
 }
 
+// Any JSON object of numbers passes for a vocab.json: where the merges are missing it is said why
+// they were looked for.
+base::FileBytes open_merges(const std::string& vocab_path) {
+  constexpr std::string_view kNeeded = "a vocab.json needs its merges.txt beside it";
+  if (vocab_path == "-") {
+    throw base::UsageError("<stdin>: " + std::string(kNeeded) + "; name the file or its directory");
+  }
+  const std::string path = merges_path_of(vocab_path);
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw base::IoError(vocab_path + ": looks like a vocab.json; " + std::string(kNeeded) +
+                        ", and there is no " + path);
+  }
+  return base::FileBytes::open(path);
+}
+
 void refuse_options(const TokenizerFileOptions& options, const std::string& where,
                     std::string_view kind) {
   if (!options.pattern_name.empty() || !options.pattern_regex.empty() ||
@@ -155,6 +161,13 @@ void refuse_options(const TokenizerFileOptions& options, const std::string& wher
 }
 
 }  // namespace
+
+std::string merges_path_of(const std::string& vocab_path) {
+  if (vocab_path.ends_with(kVocabName)) {
+    return vocab_path.substr(0, vocab_path.size() - kVocabName.size()) + "merges.txt";
+  }
+  return (fs::path(vocab_path).parent_path() / "merges.txt").string();
+}
 
 std::string_view format_name(TokenizerFormat format) {
   switch (format) {
@@ -179,6 +192,10 @@ TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOp
     throw base::FormatError(where + ": is " + kind->name + "-compressed; unpack it first, with '" +
                             kind->command + "'");
   }
+  if (file.view().starts_with(kByteOrderMark)) {
+    throw base::FormatError(where +
+                            ": byte order mark before the tokenizer; remove the first 3 bytes");
+  }
   const TokenizerFormat format =
       looks_like_json(file.view()) ? json_format(file.view(), where) : TokenizerFormat::kTiktoken;
   switch (format) {
@@ -186,7 +203,7 @@ TokenizerFile load_tokenizer_file(const std::string& path, const TokenizerFileOp
       refuse_no_tokenizer(file.view(), where);
       return {parse_tiktoken(file.view(), where, options), format};
     case TokenizerFormat::kVocabMerges: {
-      const base::FileBytes merges = base::FileBytes::open(merges_path_of(file_path));
+      const base::FileBytes merges = open_merges(file_path);
       return {parse_vocab_merges(file.view(), merges.view(), where, merges.path(), options),
               format};
     }

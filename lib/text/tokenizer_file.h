@@ -45,6 +45,10 @@ struct TokenizerFile {
   TokenizerFormat format;
 };
 
+// Where the merges of a vocab.json are: the file beside it that has "merges.txt" where its own name
+// has "vocab.json", else merges.txt.
+std::string merges_path_of(const std::string& vocab_path);
+
 // Reads a tokenizer file. A directory stands for the tokenizer.json in it, else for its vocab.json.
 // The merges of a vocab.json are in the file beside it that has "merges.txt" where its own name has
 // "vocab.json" at the end ("gpt2-vocab.json", "gpt2-merges.txt"), else in merges.txt.

@@ -231,6 +231,9 @@ Document DocumentReader::make_line(std::string_view line, const std::string& pat
   try {
     texts_.push_back(base::require_string(object, options_.text_field, where));
   } catch (const base::FormatError& error) {
+    if (object.contains(options_.text_field)) {
+      throw;
+    }
     throw base::FormatError(error.what() + ("; " + fields_hint(object)));
   }
   return {{}, where, 0, std::string(id)};

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "cli/input_check.h"
 #include "cli/output_name.h"
 #include "text/id_file.h"
 #include "text/sequence_shape.h"
@@ -33,7 +34,15 @@ void check_options(const EncodeRunOptions& options) {
   if (options.has_limit && options.truncate) {
     throw base::UsageError("--limit and --truncate exclude each other");
   }
-  refuse_same_outputs({options.output, options.offsets_path, options.spans_path});
+  const std::vector<std::string> outputs = {options.output, options.offsets_path,
+                                            options.spans_path};
+  refuse_same_outputs(outputs);
+  std::vector<std::string> inputs = tokenizer_inputs(options.tokenizer);
+  inputs.insert(inputs.end(), options.documents.files.begin(), options.documents.files.end());
+  if (options.documents.files.empty()) {
+    inputs.push_back("-");
+  }
+  refuse_inputs_as_outputs(inputs, outputs);
   check_output_name(options.offsets_path, "--offsets writes a NumPy array", {".npy"});
   check_output_name(options.spans_path, "--spans writes a NumPy array", {".npy"});
   const auto refuse_terminal = [](const std::string& path, const char* what) {

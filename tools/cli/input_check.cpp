@@ -43,12 +43,12 @@ void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs) {
   const auto file_of = [](const std::string& path) {
     struct stat status {};
-    const bool is_file =
-        !path.empty() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    const int result = path == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
+    const bool is_file = result == 0 && S_ISREG(status.st_mode);
     return is_file ? std::optional(std::pair(status.st_dev, status.st_ino)) : std::nullopt;
   };
   for (const std::string& output : outputs) {
-    const auto file = file_of(output);
+    const auto file = output == "-" ? std::nullopt : file_of(output);
     for (const std::string& input : inputs) {
       if (file && file_of(input) == file) {
         throw base::UsageError(output + ": is an input; a result would replace it");

@@ -15,8 +15,8 @@ namespace netcl::cli {
 // `raw`.
 void check_inputs(const std::vector<std::string>& files, bool raw);
 
-// Throws UsageError when a result would replace one of the inputs. Empty paths, "-" and what is no
-// regular file count for neither.
+// Throws UsageError when a result would replace one of the inputs; "-" among these is what standard
+// input comes from. Empty paths and what is no regular file count for neither.
 void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tokenizer_option.h"
 
+#include <filesystem>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -37,6 +38,21 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
          "JSON object of special tokens and ids for such a file, in place of those of NAME; {} for "
          "none")
       ->group("Tokenizer");
+}
+
+std::vector<std::string> tokenizer_inputs(const TokenizerOption& option) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files = {option.path, option.file.specials_path};
+  std::error_code ignored;
+  const fs::path path = option.path;
+  if (fs::is_directory(path, ignored)) {
+    for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt"}) {
+      files.push_back((path / name).string());
+    }
+  } else if (path.extension() == ".json") {
+    files.push_back(text::merges_path_of(option.path));
+  }
+  return files;
 }
 
 namespace {

@@ -5,6 +5,8 @@
 #define NETCL_TOOLS_CLI_TOKENIZER_OPTION_H_
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "text/tokenizer_file.h"
 
@@ -19,6 +21,10 @@ struct TokenizerOption {
 
 // Declares the four options; -t is required.
 void add_tokenizer_options(ToolApp& app, TokenizerOption& option);
+
+// The files that a tokenizer is read from and that no result may replace: the one named, or those
+// that a directory or a vocab.json may stand for, and the specials.
+std::vector<std::string> tokenizer_inputs(const TokenizerOption& option);
 
 // Loads the tokenizer; with -v a line says what was loaded. Throws as text::load_tokenizer(), and
 // UsageError when `stdin_is_input` and the tokenizer is to come from standard input too.
