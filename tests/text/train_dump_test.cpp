@@ -115,7 +115,7 @@ TEST_CASE("train dump: from wherever it ends, going on gives the whole run") {
     BpeTrainer trainer(options);
     trainer.add_document(random_text(rng, 20 + rng.below(80)));
     TrainedMerges merges;
-    const MergeLog log{{}, "", [&](const TrainedMerge& merge) { merges.push_back(merge); }};
+    const MergeLog log{{}, {}, [&](const TrainedMerge& merge) { merges.push_back(merge); }};
     const std::string whole = to_tokenizer_json(trainer.train({}, log).tokenizer);
     REQUIRE(to_tokenizer_json(trainer.train().tokenizer) == whole);
 
@@ -138,7 +138,8 @@ TEST_CASE("train dump: from wherever it ends, going on gives the whole run") {
       REQUIRE(known.size() <= merges.size());
       REQUIRE(std::equal(known.begin(), known.end(), merges.begin()));
       TrainedMerges more = known;
-      const MergeLog go_on{known, path, [&](const TrainedMerge& merge) { more.push_back(merge); }};
+      const MergeLog go_on{known, [&](size_t) { return path; },
+                           [&](const TrainedMerge& merge) { more.push_back(merge); }};
       REQUIRE(to_tokenizer_json(dump.trainer.train({}, go_on).tokenizer) == whole);
       REQUIRE(more == merges);
     }
