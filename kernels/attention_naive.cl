@@ -7,8 +7,9 @@
 //
 // out  y [B, H, Tq, Dv] by strides, stored as q is; lse [B, H, Tq] f32 or null
 // in   q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; mask by strides or null;
-//      bounds [B, 2] i64: valid keys, causal offset
-// work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
+//      sequences [S] of AttnSequence; terms [S, H] of AttnHeadTerms
+// work-item: query row i, counted from the sequence's first, of head h and sequence s = global id (0,
+//   1, 2); rows past its last do nothing
 // macros: V_CHUNK = 64 (output columns kept in private memory, >= 1)
 //         Q_TYPE, K_TYPE, V_TYPE = 0 (storage of q and y, k, v: 0 f32, 1 f16, 2 bf16)
 // check: -DV_CHUNK=64
@@ -37,7 +38,9 @@
 // Elements and places of one query row.
 typedef struct {
   long q, k, v, mask;  // element index of the row in q, of the head in k and v, of the mask's row
-  long begin, end;     // keys that bounds leave visible
+  long begin, end;     // keys that the sequence leaves visible
+  long aligned;        // the key that the row is aligned with
+  float slope;
 } Row;
 
 static float row_score(const AttnShape* shape, const Row* row, __global const uchar* q,
@@ -47,30 +50,36 @@ static float row_score(const AttnShape* shape, const Row* row, __global const uc
     dot_product += load_element(q, row->q + d, Q_TYPE) *
                    load_element(k, row->k + j * shape->k_row + d, K_TYPE);
   }
-  return masked(capped(shape->scale * dot_product, shape->softcap), mask, shape, row->mask, j);
+  const float score = capped(shape->scale * dot_product, shape->softcap);
+  return masked(with_alibi(score, row->slope, row->aligned - j), mask, shape, row->mask, j);
 }
 
 __kernel void attention_naive(__global uchar* y, __global float* lse, __global const uchar* q,
                               __global const uchar* k, __global const uchar* v,
-                              __global const uchar* mask, __global const long* bounds,
-                              const AttnShape shape) {
-  const long i = (long)get_global_id(0);
+                              __global const uchar* mask,
+                              __global const AttnSequence* sequences,
+                              __global const AttnHeadTerms* terms, const AttnShape shape) {
   const long h = (long)get_global_id(1);
-  const long b = (long)get_global_id(2);
-  if (i >= shape.q_len) {
+  const long s = (long)get_global_id(2);
+  const AttnSequence sequence = sequences[s];
+  const long b = sequence.batch;
+  const long i = sequence.first_row + (long)get_global_id(0);
+  if (i >= sequence.end_row) {
     return;
   }
   const long g = h / (shape.heads / shape.kv_heads);
-  const long offset = causal_offset(bounds, b);
+  const float sink = terms[s * shape.heads + h].sink;
   Row row;
   row.q = b * shape.q_batch + h * shape.q_head + i * shape.q_row;
   row.k = b * shape.k_batch + g * shape.k_head;
   row.v = b * shape.v_batch + g * shape.v_head;
   row.mask = b * shape.mask_batch + h * shape.mask_head + i * shape.mask_row;
-  row.begin = key_begin(&shape, offset, i);
-  row.end = key_end(&shape, valid_keys(bounds, b), offset, i);
+  row.begin = key_begin(&shape, &sequence, i);
+  row.end = key_end(&shape, &sequence, i);
+  row.aligned = i + sequence.offset;
+  row.slope = terms[s * shape.heads + h].slope;
 
-  float largest = -INFINITY;
+  float largest = sink;
   for (long j = row.begin; j < row.end; ++j) {
     largest = fmax(largest, row_score(&shape, &row, q, k, mask, j));
   }
@@ -85,7 +94,7 @@ __kernel void attention_naive(__global uchar* y, __global float* lse, __global c
     for (int c = 0; c < V_CHUNK; ++c) {
       sums[c] = 0;
     }
-    float total = 0;
+    float total = sink_weight(sink, shift);
     for (long j = row.begin; j < row.end; ++j) {
       const float score = row_score(&shape, &row, q, k, mask, j);
       if (score == -INFINITY) {

@@ -21,12 +21,14 @@
 // attention_panel_pack
 //   out  k_panels [B, G, P, HEAD_DIM, PANEL] f32, v_rows [B, G, P * PANEL, DV] f32,
 //        special [B, G, P] i32: the panel's values hold a NaN or an infinity; P = Tk in PANEL
-//   in   k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; bounds [B, 2] i64: valid keys, causal offset
-//   work-item (p, g, b): one panel. Panels that no query row can see are not written.
+//   in   k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; sequences [S] of AttnSequence
+//   work-item (p, g, b): one panel. Panels that no query row can see are not written, unless packed
+//     sequences share a batch item.
 // attention_panel
 //   out  y [B, H, Tq, Dv] by strides, stored as q is; lse [B, H, Tq] f32 or null
-//   in   q [B, H, Tq, D] by strides; k_panels, v_rows, special; mask by strides or null; bounds
-//   work-item (x, h, b): TILE_Q query rows of one head. Row blocks alternate between the first and
+//   in   q [B, H, Tq, D] by strides; k_panels, v_rows, special; mask by strides or null;
+//        sequences; terms [S, H] of AttnHeadTerms
+//   work-item (x, h, s): TILE_Q query rows of one head of a sequence. Row blocks alternate between the first and
 //     the last ones, which halves of the groups in order share evenly when causal.
 // group size: (1, 1, 1) for both
 // macros: TILE_Q = 48 (rows, a multiple of ROWS)   TILE_K = 512 (keys, a multiple of PANEL)
@@ -155,17 +157,20 @@ INLINE void pack_keys(__global float* k_panel, __global const uchar* k, long fir
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel_pack(
     __global float* k_panels, __global float* v_rows, __global int* special,
-    __global const uchar* k, __global const uchar* v, __global const long* bounds,
+    __global const uchar* k, __global const uchar* v, __global const AttnSequence* sequences,
     const AttnShape shape) {
   const long p = (long)get_group_id(0);
   const long g = (long)get_group_id(1);
   const long b = (long)get_group_id(2);
   const long first = p * PANEL;
-  const long valid = valid_keys(bounds, b);
-  const long offset = causal_offset(bounds, b);
-  if (first >= key_end(&shape, valid, offset, shape.q_len - 1) ||
-      first + PANEL <= key_begin(&shape, offset, 0)) {
-    return;
+  long valid = shape.kv_len;
+  if (!shape.is_packed) {
+    const AttnSequence sequence = sequences[b];
+    valid = sequence.end_key;
+    if (first >= key_end(&shape, &sequence, shape.q_len - 1) ||
+        first + PANEL <= key_begin(&shape, &sequence, 0)) {
+      return;
+    }
   }
   const int keys = (int)min((long)PANEL, valid - first);
   const long place = (b * shape.kv_heads + g) * panels_of(&shape) + p;
@@ -192,8 +197,9 @@ typedef struct {
   long row;            // first query row
   int rows;            // query rows, <= TILE_Q
   long mask;           // element index of the first row in the mask
-  long valid, offset;  // of the batch
-  int is_plain;        // scores are q.k, without scale, softcap or mask
+  AttnSequence sequence;
+  AttnHeadTerms terms;
+  int is_plain;        // scores are q.k, without scale, softcap, ALiBi, sink or additive mask
   float unit;          // of the scores in s_tile, times log2 e
 } Block;
 
@@ -247,8 +253,9 @@ INLINE void score_tile(__local float* s_tile, __local float* most, __local const
 INLINE void hide_scores(__local float* s_tile, __local float* most, __global const uchar* mask,
                         const AttnShape* shape, const Block* block, int r0, long first) {
   for (int r = 0; r < ROWS; ++r) {
-    const long begin = key_begin(shape, block->offset, block->row + r0 + r) - first;
-    const long end = key_end(shape, block->valid, block->offset, block->row + r0 + r) - first;
+    const long row = block->row + r0 + r;
+    const long begin = key_begin(shape, &block->sequence, row) - first;
+    const long end = key_end(shape, &block->sequence, row) - first;
     const IntV from = (IntV)((int)clamp(begin, 0L, (long)PANEL));
     const IntV to = (IntV)((int)clamp(end, 0L, (long)PANEL));
     const long mask_row = block->mask + (r0 + r) * shape->mask_row;
@@ -261,6 +268,7 @@ INLINE void hide_scores(__local float* s_tile, __local float* most, __global con
         if (shape->softcap > 0) {
           score = shape->softcap * tanh(score / shape->softcap);
         }
+        score = with_alibi_v(score, block->terms.slope, row + block->sequence.offset - first - c);
       }
       const IntV key = (IntV)(c) + LANES;
       score = select((FloatV)(-INFINITY), score, (key >= from) & (key < to));
@@ -409,12 +417,11 @@ INLINE void set_span(__local Span* span, const AttnShape* shape, const Block* bl
   const long top = block->row + r0;
   const long bottom = block->row + min(r0 + ROWS, block->rows) - 1;
   const long most = (long)panels * PANEL;
-  const int begin = (int)clamp(key_begin(shape, block->offset, top) - first, 0L, most);
-  const int end =
-      (int)clamp(key_end(shape, block->valid, block->offset, bottom) - first, 0L, most);
-  const int all_begin = (int)clamp(key_begin(shape, block->offset, bottom) - first, 0L, most);
-  const int all_end =
-      (int)clamp(key_end(shape, block->valid, block->offset, top) - first, 0L, most);
+  const AttnSequence* sequence = &block->sequence;
+  const int begin = (int)clamp(key_begin(shape, sequence, top) - first, 0L, most);
+  const int end = (int)clamp(key_end(shape, sequence, bottom) - first, 0L, most);
+  const int all_begin = (int)clamp(key_begin(shape, sequence, bottom) - first, 0L, most);
+  const int all_end = (int)clamp(key_end(shape, sequence, top) - first, 0L, most);
   span->from = begin / PANEL;
   span->to = (end + PANEL - 1) / PANEL;
   span->keys = end - span->from * PANEL;
@@ -425,7 +432,8 @@ INLINE void set_span(__local Span* span, const AttnShape* shape, const Block* bl
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
     __global uchar* y, __global float* lse, __global const uchar* q,
     __global const float* k_panels, __global const float* v_rows, __global const int* special,
-    __global const uchar* mask, __global const long* bounds, const AttnShape shape) {
+    __global const uchar* mask, __global const AttnSequence* sequences,
+    __global const AttnHeadTerms* terms, const AttnShape shape) {
   __local float q_tile[TILE_Q * HEAD_DIM] __attribute__((aligned(64)));  // [TILE_Q / ROWS][D][ROWS]
   __local float s_tile[TILE_Q * S_STRIDE] __attribute__((aligned(64)));  // scores, then weights
   __local float o_tile[TILE_Q * DV] __attribute__((aligned(64)));
@@ -438,20 +446,25 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
   const long x = (long)get_group_id(0);
   const long blocks = (long)get_num_groups(0);
   const long h = (long)get_group_id(1);
-  const long b = (long)get_group_id(2);
+  const long s = (long)get_group_id(2);
   const long g = h / (shape.heads / shape.kv_heads);
   Block block;
-  block.row = (x % 2 == 0 ? blocks - 1 - x / 2 : x / 2) * TILE_Q;
-  block.rows = (int)min((long)TILE_Q, shape.q_len - block.row);
+  block.sequence = sequences[s];
+  block.terms = terms[s * shape.heads + h];
+  const long b = block.sequence.batch;
+  block.row = block.sequence.first_row + (x % 2 == 0 ? blocks - 1 - x / 2 : x / 2) * TILE_Q;
+  block.rows = (int)min((long)TILE_Q, block.sequence.end_row - block.row);
+  if (block.rows <= 0) {
+    return;  // behind a sequence shorter than the longest
+  }
   block.mask = b * shape.mask_batch + h * shape.mask_head + block.row * shape.mask_row;
-  block.valid = valid_keys(bounds, b);
-  block.offset = causal_offset(bounds, b);
   const int has_mask = shape.mask_type != STORAGE_NONE;
   block.is_plain = shape.softcap == 0 && (!has_mask || shape.mask_type == STORAGE_BOOL) &&
-                   shape.scale >= LEAST_SCALE;
+                   shape.scale >= LEAST_SCALE && block.terms.slope == 0 &&
+                   block.terms.sink == -INFINITY;
   block.unit = block.is_plain ? shape.scale * LOG2_E : LOG2_E;
-  const long begin = key_begin(&shape, block.offset, block.row) / PANEL * PANEL;
-  const long end = key_end(&shape, block.valid, block.offset, block.row + block.rows - 1);
+  const long begin = key_begin(&shape, &block.sequence, block.row) / PANEL * PANEL;
+  const long end = key_end(&shape, &block.sequence, block.row + block.rows - 1);
   const long head_panels = (b * shape.kv_heads + g) * panels_of(&shape);
   const int tile_rows = (block.rows + ROWS - 1) / ROWS * ROWS;
 
@@ -462,10 +475,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
       column[d * ROWS] =
           r < block.rows ? load_element(q, q_first + r * shape.q_row + d, Q_TYPE) : 0.0f;
     }
-    reference[r].score = -INFINITY;
-    reference[r].base = 0.0f;
-    total[r] = 0.0f;
-    SAVE_V((FloatV)(-INFINITY), most + r * VEC);
+    // The sink is a score that came before all keys, with a value of zeros.
+    Reference start;
+    refer_row(&start, s_tile, 0, block.terms.sink, block.unit);
+    reference[r] = start;
+    total[r] = block.terms.sink == -INFINITY
+                   ? 0.0f
+                   : exp2(fma(block.terms.sink - start.score, block.unit, -start.base));
+    SAVE_V((FloatV)(block.terms.sink), most + r * VEC);
     for (int c = 0; c < DV; c += VEC) {
       SAVE_V((FloatV)(0.0f), o_tile + r * DV + c);
     }

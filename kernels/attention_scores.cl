@@ -3,9 +3,10 @@
 // the softmax weights. For people and tests that look inside; attention itself never stores it.
 //
 // out  scores [B, H, Tq, Tk] f32, contiguous
-// in   q [B, H, Tq, D], k [B, G, Tk, D] by strides; mask by strides or null; bounds [B, 2] i64:
-//      valid keys, causal offset
-// work-item: one query row (i, h, b) = global id (0, 1, 2); rows at or past Tq do nothing
+// in   q [B, H, Tq, D], k [B, G, Tk, D] by strides; mask by strides or null; sequences [S] of
+//      AttnSequence; terms [S, H] of AttnHeadTerms
+// work-item: query row i, counted from the sequence's first, of head h and sequence s = global id (0,
+//   1, 2); rows past its last do nothing
 // macros: Q_TYPE, K_TYPE = 0 (storage of q and k: 0 f32, 1 f16, 2 bf16)
 // check: -DQ_TYPE=0 -DK_TYPE=0
 // check: -DQ_TYPE=1 -DK_TYPE=2
@@ -26,23 +27,26 @@
 
 __kernel void attention_scores(__global float* scores, __global const uchar* q,
                                __global const uchar* k, __global const uchar* mask,
-                               __global const long* bounds, const AttnShape shape) {
-  const long i = (long)get_global_id(0);
+                               __global const AttnSequence* sequences,
+                               __global const AttnHeadTerms* terms, const AttnShape shape) {
   const long h = (long)get_global_id(1);
-  const long b = (long)get_global_id(2);
-  if (i >= shape.q_len) {
+  const long s = (long)get_global_id(2);
+  const AttnSequence sequence = sequences[s];
+  const AttnHeadTerms term = terms[s * shape.heads + h];
+  const long b = sequence.batch;
+  const long i = sequence.first_row + (long)get_global_id(0);
+  if (i >= sequence.end_row) {
     return;
   }
   const long g = h / (shape.heads / shape.kv_heads);
-  const long offset = causal_offset(bounds, b);
-  const long begin = key_begin(&shape, offset, i);
-  const long end = key_end(&shape, valid_keys(bounds, b), offset, i);
+  const long begin = key_begin(&shape, &sequence, i);
+  const long end = key_end(&shape, &sequence, i);
   const long q_row = b * shape.q_batch + h * shape.q_head + i * shape.q_row;
   const long k_head = b * shape.k_batch + g * shape.k_head;
   const long mask_row = b * shape.mask_batch + h * shape.mask_head + i * shape.mask_row;
   __global float* row = scores + ((b * shape.heads + h) * shape.q_len + i) * shape.kv_len;
 
-  float largest = -INFINITY;
+  float largest = term.sink;
   for (long j = 0; j < shape.kv_len; ++j) {
     float dot_product = 0;
     for (long d = 0; d < shape.head_dim; ++d) {
@@ -54,6 +58,7 @@ __kernel void attention_scores(__global float* scores, __global const uchar* q,
       score = capped(score, shape.softcap);
     }
     if (shape.stage >= STAGE_MASKED) {
+      score = with_alibi(score, term.slope, i + sequence.offset - j);
       score = j >= begin && j < end ? masked(score, mask, &shape, mask_row, j) : -INFINITY;
     }
     largest = fmax(largest, score);
@@ -63,7 +68,7 @@ __kernel void attention_scores(__global float* scores, __global const uchar* q,
     return;
   }
   const float shift = largest == -INFINITY ? 0.0f : largest;
-  float total = 0;
+  float total = sink_weight(term.sink, shift);
   for (long j = 0; j < shape.kv_len; ++j) {
     const float weight = row[j] == -INFINITY ? 0.0f : exp(row[j] - shift);
     total += weight;

@@ -7,9 +7,9 @@
 //
 // out  y [B, H, Tq, Dv] by strides, stored as q is; lse [B, H, Tq] f32 or null
 // in   q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] by strides; mask by strides or null;
-//      bounds [B, 2] i64: valid keys, causal offset
-// work-group (x, h, b): query rows x * TILE_Q .. of one head, against all keys that one of them may
-//   see; tiles outside key_begin of the first and key_end of the last row are never read.
+//      sequences [S] of AttnSequence; terms [S, H] of AttnHeadTerms
+// work-group (x, h, s): query rows x * TILE_Q .. of one head of a sequence, against all keys that one
+//   of them may see; tiles outside key_begin of the first and key_end of the last row are never read.
 // work-item: patches of ROWS rows by VEC columns of the score tile and of the output tile, dealt
 //   out round robin, so any WG_SIZE works; row statistics one row at a time.
 //
@@ -97,7 +97,8 @@ typedef struct {
   long row;               // first query row
   int rows;               // query rows, <= TILE_Q
   int patch_rows;         // patches that cover them
-  long valid, offset;     // of the batch
+  AttnSequence sequence;
+  AttnHeadTerms terms;
 } Block;
 
 INLINE void load_queries(__local float* q_tile, __global const uchar* q, const AttnShape* shape,
@@ -165,8 +166,10 @@ INLINE void score_patch(__local float* s_tile, __local const float* q_tile,
     if (shape->softcap > 0) {
       score = shape->softcap * tanh(score / shape->softcap);
     }
-    const long begin = key_begin(shape, block->offset, block->row + r) - first;
-    const long end = key_end(shape, block->valid, block->offset, block->row + r) - first;
+    const long row = block->row + r;
+    score = with_alibi_v(score, block->terms.slope, row + block->sequence.offset - first - c0);
+    const long begin = key_begin(shape, &block->sequence, row) - first;
+    const long end = key_end(shape, &block->sequence, row) - first;
     const IntV visible = (key >= (IntV)((int)clamp(begin, 0L, (long)TILE_K))) &
                          (key < (IntV)((int)clamp(end, 0L, (long)TILE_K)));
 #if VEC == 1
@@ -217,8 +220,8 @@ INLINE void output_patch(__local float* o_tile, __local const float* p_tile,
 
 __kernel __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void attention_tiled(
     __global uchar* y, __global float* lse, __global const uchar* q, __global const uchar* k,
-    __global const uchar* v, __global const uchar* mask, __global const long* bounds,
-    const AttnShape shape) {
+    __global const uchar* v, __global const uchar* mask, __global const AttnSequence* sequences,
+    __global const AttnHeadTerms* terms, const AttnShape shape) {
   __local float q_tile[TILE_Q * Q_STRIDE];
   __local float kv_tile[KV_FLOATS];         // keys, then the values of the same tile
   __local float s_tile[TILE_Q * S_STRIDE];  // scores, then weights
@@ -230,21 +233,24 @@ __kernel __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void attention_til
 
   const int item = (int)get_local_id(0);
   const long h = (long)get_group_id(1);
-  const long b = (long)get_group_id(2);
+  const long s = (long)get_group_id(2);
   const long g = h / (shape.heads / shape.kv_heads);
   Block block;
-  block.row = (long)get_group_id(0) * TILE_Q;
-  block.rows = (int)min((long)TILE_Q, shape.q_len - block.row);
+  block.sequence = sequences[s];
+  block.terms = terms[s * shape.heads + h];
+  const long b = block.sequence.batch;
+  block.row = block.sequence.first_row + (long)get_group_id(0) * TILE_Q;
+  // None or less behind a sequence shorter than the longest: such a group does nothing.
+  block.rows = (int)clamp(block.sequence.end_row - block.row, 0L, (long)TILE_Q);
   block.patch_rows = (block.rows + ROWS - 1) / ROWS;
   block.q = b * shape.q_batch + h * shape.q_head + block.row * shape.q_row;
   block.k = b * shape.k_batch + g * shape.k_head;
   block.v = b * shape.v_batch + g * shape.v_head;
   block.mask = b * shape.mask_batch + h * shape.mask_head + block.row * shape.mask_row;
   block.y = b * shape.y_batch + h * shape.y_head + block.row * shape.y_row;
-  block.valid = valid_keys(bounds, b);
-  block.offset = causal_offset(bounds, b);
-  const long begin = key_begin(&shape, block.offset, block.row);
-  const long end = key_end(&shape, block.valid, block.offset, block.row + block.rows - 1);
+  const long begin = key_begin(&shape, &block.sequence, block.row);
+  const long end =
+      block.rows == 0 ? begin : key_end(&shape, &block.sequence, block.row + block.rows - 1);
   const int row_patches = block.patch_rows * ROWS;
 
   load_queries(q_tile, q, &shape, &block, item);
@@ -252,8 +258,9 @@ __kernel __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void attention_til
     o_tile[e] = 0;
   }
   for (int r = item; r < TILE_Q; r += WG_SIZE) {
-    largest[r] = -INFINITY;
-    total[r] = 0;
+    // The sink is a score that came before all keys, with a value of zeros.
+    largest[r] = block.terms.sink;
+    total[r] = block.terms.sink == -INFINITY ? 0.0f : 1.0f;
   }
 
   for (long first = begin; first < end; first += TILE_K) {

@@ -42,10 +42,29 @@ typedef struct {
   attn_int32 causal;
   attn_int32 mask_type;  // STORAGE_*; the types of q, k, v and y are macros of the kernels
   attn_int32 stage;      // STAGE_*, attention_scores only
-  attn_int32 reserved;   // 0; keeps the size a multiple of 8
+  attn_int32 is_packed;  // several sequences share a batch item
 } AttnShape;
 
 #define ATTN_SHAPE_BYTES 232
+
+// Rows and keys of one batch item, or of one packed sequence: query rows first_row to end_row may see
+// keys first_key to end_key, both exclusive at the end. Row i is aligned with key i + offset.
+typedef struct {
+  attn_int64 batch;  // of the tensors
+  attn_int64 first_row, end_row;
+  attn_int64 first_key, end_key;
+  attn_int64 offset;
+} AttnSequence;
+
+#define ATTN_SEQUENCE_BYTES 48
+
+// What a head of a sequence adds to the softmax.
+typedef struct {
+  float slope;  // ALiBi: score - slope * |i + offset - j|; 0 = none
+  float sink;   // a logit without a key; -inf = none
+} AttnHeadTerms;
+
+#define ATTN_HEAD_TERMS_BYTES 8
 
 // Sizes of one kv_concat call: [B, G, P, D] followed by new keys of a strided [B, G, N, D].
 typedef struct {
@@ -60,9 +79,13 @@ typedef struct {
 #ifdef __OPENCL_C_VERSION__
 // Negative array size when the compiler lays the structs out differently.
 typedef char attn_shape_size_check[sizeof(AttnShape) == ATTN_SHAPE_BYTES ? 1 : -1];
+typedef char attn_sequence_size_check[sizeof(AttnSequence) == ATTN_SEQUENCE_BYTES ? 1 : -1];
+typedef char attn_head_terms_size_check[sizeof(AttnHeadTerms) == ATTN_HEAD_TERMS_BYTES ? 1 : -1];
 typedef char kv_concat_size_check[sizeof(KvConcatShape) == KV_CONCAT_SHAPE_BYTES ? 1 : -1];
 #else
 static_assert(sizeof(AttnShape) == ATTN_SHAPE_BYTES, "layout differs from the device's");
+static_assert(sizeof(AttnSequence) == ATTN_SEQUENCE_BYTES, "layout differs from the device's");
+static_assert(sizeof(AttnHeadTerms) == ATTN_HEAD_TERMS_BYTES, "layout differs from the device's");
 static_assert(sizeof(KvConcatShape) == KV_CONCAT_SHAPE_BYTES, "layout differs from the device's");
 #endif
 

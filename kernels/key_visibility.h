@@ -35,37 +35,39 @@ static inline void store_element(__global uchar* data, long index, int type, flo
   }
 }
 
-// `bounds` holds per batch its number of valid keys and its causal offset: query row i is aligned
-// with key i + offset.
-
-static inline long valid_keys(__global const long* bounds, long b) {
-  return bounds[2 * b];
-}
-static inline long causal_offset(__global const long* bounds, long b) {
-  return bounds[2 * b + 1];
+// First key of the sequence that the window leaves visible to row i; may lie past the last one. Never
+// decreases with i.
+static inline long key_begin(const AttnShape* shape, const AttnSequence* sequence, long i) {
+  return shape->window_left < 0
+             ? sequence->first_key
+             : max(sequence->first_key, i + sequence->offset - shape->window_left);
 }
 
-// First key that the window leaves visible to row i; may lie past the last one. Never decreases
-// with i.
-static inline long key_begin(const AttnShape* shape, long offset, long i) {
-  return shape->window_left < 0 ? 0 : max(0L, i + offset - shape->window_left);
-}
-
-// One past the last key that length, causal and window leave visible to row i; never decreases
-// with i.
-static inline long key_end(const AttnShape* shape, long valid, long offset, long i) {
-  long end = valid;
+// One past the last key of the sequence that length, causal and window leave visible to row i; never
+// decreases with i.
+static inline long key_end(const AttnShape* shape, const AttnSequence* sequence, long i) {
+  long end = sequence->end_key;
   if (shape->causal) {
-    end = min(end, i + offset + 1);
+    end = min(end, i + sequence->offset + 1);
   }
   if (shape->window_right >= 0) {
-    end = min(end, i + offset + shape->window_right + 1);
+    end = min(end, i + sequence->offset + shape->window_right + 1);
   }
   return max(end, 0L);
 }
 
 static inline float capped(float score, float softcap) {
   return softcap > 0 ? softcap * tanh(score / softcap) : score;
+}
+
+// The score with ALiBi applied, `distance` being i + offset - j.
+static inline float with_alibi(float score, float slope, long distance) {
+  return slope == 0 ? score : score - slope * fabs((float)distance);
+}
+
+// What the sink has already put into the sum of exp(score - shift) before the first key.
+static inline float sink_weight(float sink, float shift) {
+  return sink == -INFINITY ? 0.0f : exp(sink - shift);
 }
 
 // The score of key j with the mask applied, `row` being the element index of the mask's row. -inf

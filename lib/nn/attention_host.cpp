@@ -64,9 +64,9 @@ struct Scratch {
   float highest[kTileRows], sum[kTileRows], keep[kTileRows];
 };
 
-// Rows [i0, i0 + rows) of one head.
+// Rows [i0, i0 + rows) of one head of sequence s, which lies in batch item b.
 struct RowBlock {
-  int64_t b, h, g, i0, rows;
+  int64_t s, b, h, g, i0, rows;
 };
 
 class HostEngine {
@@ -96,6 +96,8 @@ class HostEngine {
   void load_bias(const RowBlock& block, int64_t i, int64_t j0, int64_t keys, Scratch& x) const;
   void apply_softcap(float* s, int64_t count) const;
   void apply_mask(const RowBlock& block, int64_t j0, int64_t keys, Scratch& x) const;
+  void apply_alibi(const RowBlock& block, int64_t i, int64_t j0, int64_t begin, int64_t end,
+                   float* s) const;
   void accumulate_visible(int64_t rows, int64_t keys, Scratch& x) const;
   void write_rows(const RowBlock& block, Scratch& x, HostTensor& y, HostTensor* lse) const;
   void write_scores(const RowBlock& block, Scratch& x, HostTensor& scores) const;
@@ -184,15 +186,29 @@ void HostEngine::apply_softcap(float* s, int64_t count) const {
   }
 }
 
+// Takes slope * distance off the scores of row i and keys j0 + begin .. j0 + end.
+void HostEngine::apply_alibi(const RowBlock& block, int64_t i, int64_t j0, int64_t begin,
+                             int64_t end, float* s) const {
+  const float slope = problem_.slope(block.s, block.h);
+  if (slope == 0) {
+    return;
+  }
+  const int64_t aligned = i + problem_.sequences[static_cast<size_t>(block.s)].offset - j0;
+  for (int64_t j = begin; j < end; ++j) {
+    s[j] -= slope * static_cast<float>(std::abs(aligned - j));
+  }
+}
+
 // Scores of invisible keys, and of the columns past `keys`, become -inf.
 void HostEngine::apply_mask(const RowBlock& block, int64_t j0, int64_t keys, Scratch& x) const {
   for (int64_t r = 0; r < block.rows; ++r) {
     float* const s = x.s.get() + r * kTileKeys;
     const int64_t i = block.i0 + r;
-    const int64_t end = std::clamp<int64_t>(problem_.key_end(block.b, i) - j0, 0, keys);
-    const int64_t begin = std::clamp<int64_t>(problem_.key_begin(block.b, i) - j0, 0, end);
+    const int64_t end = std::clamp<int64_t>(problem_.key_end(block.s, i) - j0, 0, keys);
+    const int64_t begin = std::clamp<int64_t>(problem_.key_begin(block.s, i) - j0, 0, end);
     std::fill(s, s + begin, kMinusInfinity);
     std::fill(s + end, s + kTileKeys, kMinusInfinity);
+    apply_alibi(block, i, j0, begin, end, s);
     if (mask_ != nullptr && begin < end) {
       load_bias(block, i, j0, keys, x);
       for (int64_t j = begin; j < end; ++j) {
@@ -275,14 +291,16 @@ void HostEngine::write_scores(const RowBlock& block, Scratch& x, HostTensor& sco
 void HostEngine::run_block(const RowBlock& block, Scratch& x, HostTensor& y, HostTensor* lse,
                            HostTensor* scores) const {
   const int64_t last_row = block.i0 + block.rows - 1;
-  const int64_t begin = problem_.key_begin(block.b, block.i0);
-  int64_t end = problem_.key_end(block.b, last_row);
+  const int64_t begin = problem_.key_begin(block.s, block.i0);
+  int64_t end = problem_.key_end(block.s, last_row);
   if (mask_ != nullptr) {
     end = std::min(end, problem_.mask_columns);
   }
   load_q(block, x);
-  std::fill(x.highest, x.highest + block.rows, kMinusInfinity);
-  std::fill(x.sum, x.sum + block.rows, 0.0F);
+  // The sink is a score that came before all keys, with a value of zeros.
+  const float sink = problem_.sink(block.h);
+  std::fill(x.highest, x.highest + block.rows, sink);
+  std::fill(x.sum, x.sum + block.rows, sink == kMinusInfinity ? 0.0F : 1.0F);
   std::fill(x.acc.get(), x.acc.get() + block.rows * x.v_width, 0.0F);
   for (int64_t j0 = begin; j0 < end; j0 += kTileKeys) {
     const int64_t keys = std::min(kTileKeys, end - j0);
@@ -306,8 +324,13 @@ void HostEngine::run_block(const RowBlock& block, Scratch& x, HostTensor& y, Hos
 
 void HostEngine::run(base::ThreadPool& pool, HostTensor& y, HostTensor* lse,
                      HostTensor* scores) const {
-  const int64_t blocks = round_up(problem_.q_len, kTileRows) / kTileRows;
-  const int64_t block_count = problem_.batch * problem_.heads * blocks;
+  // Blocks of each head of a sequence, and of all sequences before it.
+  std::vector<int64_t> blocks, before = {0};
+  for (const Sequence& sequence : problem_.sequences) {
+    blocks.push_back(round_up(sequence.q_end - sequence.q_begin, kTileRows) / kTileRows);
+    before.push_back(before.back() + problem_.heads * blocks.back());
+  }
+  const int64_t block_count = before.back();
   // Handing out an item costs about as much as one query over a few keys: small blocks go together.
   const int64_t group = std::clamp<int64_t>(block_count / 1024, 1, 64);
   std::vector<std::unique_ptr<Scratch>> scratch(pool.thread_count());
@@ -318,13 +341,17 @@ void HostEngine::run(base::ThreadPool& pool, HostTensor& y, HostTensor* lse,
     const int64_t first = static_cast<int64_t>(item) * group;
     const int64_t last = std::min(first + group, block_count);
     for (int64_t index = first; index < last; ++index) {
-      const int64_t head = index / blocks;
+      const auto after = std::upper_bound(before.begin(), before.end(), index);
+      const size_t s = static_cast<size_t>(after - before.begin() - 1);
+      const Sequence& sequence = problem_.sequences[s];
+      const int64_t place = index - before[s];
       RowBlock block;
-      block.b = head / problem_.heads;
-      block.h = head % problem_.heads;
+      block.s = static_cast<int64_t>(s);
+      block.b = sequence.batch;
+      block.h = place / blocks[s];
       block.g = problem_.kv_head_of(block.h);
-      block.i0 = index % blocks * kTileRows;
-      block.rows = std::min(kTileRows, problem_.q_len - block.i0);
+      block.i0 = sequence.q_begin + place % blocks[s] * kTileRows;
+      block.rows = std::min(kTileRows, sequence.q_end - block.i0);
       run_block(block, *scratch[thread], y, lse, scores);
     }
   };

@@ -113,17 +113,39 @@ AttnShape make_shape(const AttentionInputs& inputs, const AttentionProblem& prob
   shape.causal = problem.causal ? 1 : 0;
   shape.mask_type = problem.has_mask ? storage_code(inputs.mask->dtype()) : STORAGE_NONE;
   shape.stage = stage_code(problem.scores);
+  shape.is_packed = problem.is_packed ? 1 : 0;
   return shape;
 }
 
-// [B, 2] i64: valid keys and causal offset of each batch.
-Tensor make_bounds(const core::Queue& queue, const AttentionProblem& problem) {
-  std::vector<int64_t> bounds;
-  for (size_t b = 0; b < problem.kv_lens.size(); ++b) {
-    bounds.push_back(problem.kv_lens[b]);
-    bounds.push_back(problem.offsets[b]);
+int64_t sequence_count(const AttentionProblem& problem) {
+  return static_cast<int64_t>(problem.sequences.size());
+}
+
+// An AttnSequence for each sequence, as i64 [S, 6].
+Tensor make_sequences(const core::Queue& queue, const AttentionProblem& problem) {
+  std::vector<int64_t> fields;
+  for (const Sequence& s : problem.sequences) {
+    const AttnSequence one{s.batch, s.q_begin, s.q_end, s.k_begin, s.k_end, s.offset};
+    for (const int64_t field :
+         {one.batch, one.first_row, one.end_row, one.first_key, one.end_key, one.offset}) {
+      fields.push_back(field);
+    }
   }
-  return Tensor::from_host(queue, core::HostTensor::from_int64s({problem.batch, 2}, bounds));
+  return Tensor::from_host(queue,
+                           core::HostTensor::from_int64s({sequence_count(problem), 6}, fields));
+}
+
+// An AttnHeadTerms for each head of each sequence, as f32 [S, H, 2].
+Tensor make_head_terms(const core::Queue& queue, const AttentionProblem& problem) {
+  std::vector<float> fields;
+  for (int64_t s = 0; s < sequence_count(problem); ++s) {
+    for (int64_t h = 0; h < problem.heads; ++h) {
+      fields.push_back(problem.slope(s, h));
+      fields.push_back(problem.sink(h));
+    }
+  }
+  return Tensor::from_host(
+      queue, core::HostTensor::from_floats({sequence_count(problem), problem.heads, 2}, fields));
 }
 
 void optional_arg(Kernel& kernel, const std::optional<Tensor>& tensor) {
@@ -162,8 +184,8 @@ void run_concat(const Tensor& past, const Tensor& fresh, const HeadStrides& fres
 // One work-item per query row.
 void run_rows(Kernel& kernel, const core::DeviceInfo& device, const AttentionProblem& problem) {
   const size_t items = allowed_items(device, std::min(kRowItems, kernel.max_work_group_size()));
-  kernel.run({round_up(static_cast<size_t>(problem.q_len), items),
-              static_cast<size_t>(problem.heads), static_cast<size_t>(problem.batch)},
+  kernel.run({round_up(static_cast<size_t>(problem.most_rows()), items),
+              static_cast<size_t>(problem.heads), problem.sequences.size()},
              {items, 1, 1});
 }
 
@@ -234,7 +256,8 @@ struct Launch {
   const AttentionProblem& problem;
   const AttentionOutputs& out;
   const KeysAndValues& kv;
-  const Tensor& bounds;
+  const Tensor& sequences;
+  const Tensor& terms;
   const AttnShape& shape;
 };
 
@@ -244,17 +267,16 @@ void set_arguments(Kernel& kernel, const Launch& launch) {
   optional_arg(kernel, launch.out.lse);
   kernel.arg(launch.inputs.q).arg(launch.kv.k).arg(launch.kv.v);
   optional_arg(kernel, launch.inputs.mask);
-  kernel.arg(launch.bounds).arg(launch.shape);
+  kernel.arg(launch.sequences).arg(launch.terms).arg(launch.shape);
 }
 
 // One group of `items` work-items per `tile_q` query rows of a head.
 void run_blocks(Kernel& kernel, const AttentionProblem& problem, int64_t tile_q, int64_t items) {
   const size_t rows = static_cast<size_t>(tile_q);
-  const size_t groups = round_up(static_cast<size_t>(problem.q_len), rows) / rows;
+  const size_t groups = round_up(static_cast<size_t>(problem.most_rows()), rows) / rows;
   const size_t size = static_cast<size_t>(items);
-  kernel.run(
-      {groups * size, static_cast<size_t>(problem.heads), static_cast<size_t>(problem.batch)},
-      {size, 1, 1});
+  kernel.run({groups * size, static_cast<size_t>(problem.heads), problem.sequences.size()},
+             {size, 1, 1});
 }
 
 // What to run: the naive kernel, or one of the others with its parameters.
@@ -274,7 +296,7 @@ void run_choice(Choice& choice, const Launch& launch) {
     const Tensor values = Tensor::empty(queue, DType::kF32, scratch.values);
     const Tensor special = Tensor::empty(queue, DType::kI32, scratch.special);
     choice.pack->arg(keys).arg(values).arg(special).arg(launch.kv.k).arg(launch.kv.v);
-    choice.pack->arg(launch.bounds).arg(launch.shape);
+    choice.pack->arg(launch.sequences).arg(launch.shape);
     choice.pack->run({static_cast<size_t>(scratch.special[2]),
                       static_cast<size_t>(problem.kv_heads), static_cast<size_t>(problem.batch)},
                      {1, 1, 1});
@@ -282,7 +304,7 @@ void run_choice(Choice& choice, const Launch& launch) {
     optional_arg(choice.kernel, launch.out.lse);
     choice.kernel.arg(launch.inputs.q).arg(keys).arg(values).arg(special);
     optional_arg(choice.kernel, launch.inputs.mask);
-    choice.kernel.arg(launch.bounds).arg(launch.shape);
+    choice.kernel.arg(launch.sequences).arg(launch.terms).arg(launch.shape);
     run_blocks(choice.kernel, problem, choice.panels->tile_q, 1);
     return;
   }
@@ -339,7 +361,7 @@ Choice choose_kernel(const AttentionInputs& inputs, const std::string& name,
   if (is_given) {
     check_tiles(*tiles);
   } else {
-    tiles = choose_tiles(device, problem.head_dim, problem.v_head_dim, problem.q_len);
+    tiles = choose_tiles(device, problem.head_dim, problem.v_head_dim, problem.most_rows());
   }
   if (name == "naive" || (name == "auto" && !tiles.has_value())) {
     return {Kernel::get(queue, "attention_naive", "attention_naive", macros), {}, {}, {}};
@@ -428,19 +450,20 @@ AttentionOutputs attention_opencl(const AttentionInputs& inputs, const Attention
     out.present_v = kv.v;
   }
   const AttnShape shape = make_shape(inputs, problem, kv);
-  const Tensor bounds = make_bounds(queue, problem);
+  const Tensor sequences = make_sequences(queue, problem);
+  const Tensor terms = make_head_terms(queue, problem);
   Choice choice = choose_kernel(inputs, name, problem, parameters);
 
   if (problem.has_past) {
     run_concat(*inputs.past_k, inputs.k, problem.k, kv.k);
     run_concat(*inputs.past_v, inputs.v, problem.v, kv.v);
   }
-  run_choice(choice, {inputs, problem, out, kv, bounds, shape});
+  run_choice(choice, {inputs, problem, out, kv, sequences, terms, shape});
   if (out.scores.has_value()) {
     Kernel scores = get_scores(inputs);
     scores.arg(*out.scores).arg(inputs.q).arg(kv.k);
     optional_arg(scores, inputs.mask);
-    scores.arg(bounds).arg(shape);
+    scores.arg(sequences).arg(terms).arg(shape);
     run_rows(scores, queue.device(), problem);
   }
   return out;

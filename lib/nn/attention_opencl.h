@@ -57,8 +57,8 @@ struct KernelParameters {
 // Throws UsageError for an unknown kernel name or parameters that break their rules; DeviceError,
 // with wanted and allowed bytes or sizes, when an output or a tile does not fit the device. All of
 // that is checked, and all outputs are allocated, before the first launch.
-// Memory beyond the outputs: 16 bytes per batch, and with kernel panel its panel_scratch(); none of
-// size Tq x Tk.
+// Memory beyond the outputs: 48 bytes per batch item or packed sequence, 8 per head of it, and with
+// kernel panel its panel_scratch(); none of size Tq x Tk.
 AttentionOutputs attention_opencl(const AttentionInputs& inputs, const AttentionOptions& options,
                                   const AttentionProblem& problem,
                                   const KernelParameters& parameters = {});

@@ -85,12 +85,13 @@ std::optional<PanelParameters> choose_panels(const core::DeviceInfo& device,
   panels.tile_q = panels.rows * 16;
   const int64_t units = std::max<int64_t>(device.compute_units, 1);
   const auto blocks = [&] {
-    return problem.batch * problem.heads * tiles_of(problem.q_len, panels.tile_q);
+    return static_cast<int64_t>(problem.sequences.size()) * problem.heads *
+           tiles_of(problem.most_rows(), panels.tile_q);
   };
   while (panels.tile_q > panels.rows * 8 && blocks() < kBlocksPerUnit * units) {
     panels.tile_q /= 2;
   }
-  while (panels.tile_q > panels.rows && panels.tile_q / 2 >= problem.q_len) {
+  while (panels.tile_q > panels.rows && panels.tile_q / 2 >= problem.most_rows()) {
     panels.tile_q /= 2;
   }
   const auto bytes = [&] {
@@ -110,7 +111,7 @@ std::optional<PanelParameters> choose_panels(const core::DeviceInfo& device,
 
 bool prefers_panels(const core::DeviceInfo& device, const PanelParameters& panels,
                     const AttentionProblem& problem) {
-  if (device.kind != core::DeviceKind::kCpu || problem.q_len < kLeastRows) {
+  if (device.kind != core::DeviceKind::kCpu || problem.most_rows() < kLeastRows) {
     return false;
   }
   const PanelScratch scratch = panel_scratch(panels, problem);

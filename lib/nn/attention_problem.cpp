@@ -154,39 +154,131 @@ int64_t past_length(const AttentionShapes& shapes, const HeadView& k, const Head
   return (*shapes.past_k)[2];
 }
 
-void resolve_lengths(AttentionProblem& problem, const AttentionOptions& options,
-                     const std::vector<int64_t>& kv_lens) {
+// A sequence for each batch item, without offsets.
+void resolve_batch(AttentionProblem& problem, const std::vector<int64_t>& kv_lens) {
   const size_t batch = static_cast<size_t>(problem.batch);
-  if (kv_lens.empty()) {
-    problem.kv_lens.assign(batch, problem.kv_len);
-  } else if (kv_lens.size() != batch) {
+  if (!kv_lens.empty() && kv_lens.size() != batch) {
     throw FormatError("attention: " + std::to_string(kv_lens.size()) + " kv_lens for batch " +
                       number(problem.batch));
-  } else {
-    problem.kv_lens = kv_lens;
   }
   for (size_t b = 0; b < batch; ++b) {
-    if (problem.kv_lens[b] < 0 || problem.kv_lens[b] > problem.kv_len) {
-      throw FormatError("attention: kv_lens[" + std::to_string(b) + "] is " +
-                        number(problem.kv_lens[b]) + "; allowed 0 to kv_len " +
-                        number(problem.kv_len));
+    const int64_t keys = kv_lens.empty() ? problem.kv_len : kv_lens[b];
+    if (keys < 0 || keys > problem.kv_len) {
+      throw FormatError("attention: kv_lens[" + std::to_string(b) + "] is " + number(keys) +
+                        "; allowed 0 to kv_len " + number(problem.kv_len));
+    }
+    problem.sequences.push_back({static_cast<int64_t>(b), 0, problem.q_len, 0, keys, 0});
+  }
+}
+
+void check_bounds(const std::vector<int64_t>& bounds, int64_t total, const std::string& name,
+                  const std::string& total_name) {
+  const std::string place = "attention: " + name;
+  if (bounds.front() != 0) {
+    throw FormatError(place + "[0] is " + number(bounds.front()) + "; it must be 0");
+  }
+  for (size_t s = 1; s < bounds.size(); ++s) {
+    if (bounds[s] < bounds[s - 1]) {
+      throw FormatError(place + "[" + std::to_string(s) + "] is " + number(bounds[s]) +
+                        ", less than the " + number(bounds[s - 1]) + " before it");
     }
   }
-  problem.offsets.assign(batch, 0);
-  if (options.alignment == Alignment::kBottomRight) {
-    for (size_t b = 0; b < batch; ++b) {
-      problem.offsets[b] = problem.kv_lens[b] - problem.q_len;
+  if (bounds.back() != total) {
+    throw FormatError(place + " ends at " + number(bounds.back()) + "; it must end at " +
+                      total_name + " " + number(total));
+  }
+}
+
+// A sequence for each packed one, without offsets.
+void resolve_packed(AttentionProblem& problem, const AttentionShapes& shapes,
+                    const std::vector<int64_t>& kv_lens) {
+  const std::vector<int64_t>& q = shapes.cu_seqlens_q;
+  const std::vector<int64_t>& k = shapes.cu_seqlens_k;
+  if (q.size() != k.size()) {
+    throw FormatError("attention: cu_seqlens_q has " + std::to_string(q.size()) +
+                      " bounds and cu_seqlens_k " + std::to_string(k.size()) +
+                      "; both must have one more than there are sequences");
+  }
+  if (!kv_lens.empty() || problem.has_past) {
+    throw UsageError(std::string("attention: packed sequences with ") +
+                     (problem.has_past ? "a past; their keys are all in k"
+                                       : "kv_lens; cu_seqlens_k has their lengths"));
+  }
+  if (problem.batch != 1) {
+    throw FormatError("attention: packed sequences in batch " + number(problem.batch) +
+                      "; they lie one after the other in a batch of 1");
+  }
+  check_bounds(q, problem.q_len, "cu_seqlens_q", "q_len");
+  check_bounds(k, problem.kv_len, "cu_seqlens_k", "kv_len");
+  problem.is_packed = true;
+  for (size_t s = 0; s + 1 < q.size(); ++s) {
+    problem.sequences.push_back({0, q[s], q[s + 1], k[s], k[s + 1], 0});
+  }
+}
+
+void resolve_sequences(AttentionProblem& problem, const AttentionShapes& shapes,
+                       const AttentionOptions& options, const std::vector<int64_t>& kv_lens) {
+  if (shapes.cu_seqlens_q.empty() && shapes.cu_seqlens_k.empty()) {
+    resolve_batch(problem, kv_lens);
+  } else {
+    resolve_packed(problem, shapes, kv_lens);
+  }
+  const size_t count = problem.sequences.size();
+  const bool is_explicit = options.alignment == Alignment::kExplicit;
+  if (is_explicit && options.offsets.size() != 1 && options.offsets.size() != count) {
+    throw FormatError(
+        "attention: " + std::to_string(options.offsets.size()) + " causal offsets for " +
+        (problem.is_packed ? std::to_string(count) + " packed sequences; give 1 or one for each"
+                           : "batch " + number(problem.batch) + "; give 1 or one per batch"));
+  }
+  for (size_t s = 0; s < count; ++s) {
+    Sequence& sequence = problem.sequences[s];
+    int64_t offset = 0;
+    if (options.alignment == Alignment::kBottomRight) {
+      offset = (sequence.k_end - sequence.k_begin) - (sequence.q_end - sequence.q_begin);
+    } else if (is_explicit) {
+      offset = options.offsets[options.offsets.size() == 1 ? 0 : s];
     }
-  } else if (options.alignment == Alignment::kExplicit) {
-    if (options.offsets.size() != 1 && options.offsets.size() != batch) {
-      throw FormatError("attention: " + std::to_string(options.offsets.size()) +
-                        " causal offsets for batch " + number(problem.batch) +
-                        "; give 1 or one per batch");
-    }
-    for (size_t b = 0; b < batch; ++b) {
-      problem.offsets[b] = options.offsets[options.offsets.size() == 1 ? 0 : b];
+    sequence.offset = sequence.k_begin - sequence.q_begin + offset;
+  }
+}
+
+// ALiBi slopes and sinks.
+void resolve_head_terms(AttentionProblem& problem, const AttentionShapes& shapes) {
+  const size_t heads = static_cast<size_t>(problem.heads);
+  const size_t sequences = problem.sequences.size();
+  const std::vector<float>& slopes = shapes.alibi_slopes;
+  if (!slopes.empty() && slopes.size() != heads && slopes.size() != sequences * heads) {
+    throw FormatError("attention: " + std::to_string(slopes.size()) + " ALiBi slopes for " +
+                      number(problem.heads) + " heads and " +
+                      (problem.is_packed ? std::to_string(sequences) + " packed sequences"
+                                         : "batch " + number(problem.batch)) +
+                      "; give one per head, or that for each " +
+                      (problem.is_packed ? "sequence" : "batch item"));
+  }
+  for (size_t at = 0; at < slopes.size(); ++at) {
+    // Times a distance of at most 2 * kMaxLength the slope stays finite in float.
+    if (!(std::abs(slopes[at]) <= static_cast<float>(kMaxLength))) {
+      throw FormatError("attention: ALiBi slope " + std::to_string(at) + " is " +
+                        std::to_string(slopes[at]) + "; allowed -2^60 to 2^60");
     }
   }
+  for (size_t s = 0; s < sequences && !slopes.empty(); ++s) {
+    const auto first =
+        slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() == heads ? 0 : s * heads);
+    problem.slopes.insert(problem.slopes.end(), first, first + problem.heads);
+  }
+  if (!shapes.sinks.empty() && shapes.sinks.size() != heads) {
+    throw FormatError("attention: " + std::to_string(shapes.sinks.size()) + " sinks for " +
+                      number(problem.heads) + " heads");
+  }
+  for (size_t h = 0; h < shapes.sinks.size(); ++h) {
+    if (!(shapes.sinks[h] <= std::numeric_limits<float>::max())) {
+      throw FormatError("attention: sink " + std::to_string(h) + " is " +
+                        std::to_string(shapes.sinks[h]) + "; allowed finite numbers and -inf");
+    }
+  }
+  problem.sinks = shapes.sinks;
 }
 
 void resolve_mask(AttentionProblem& problem, const AttentionShapes& shapes) {
@@ -244,16 +336,18 @@ Shape shape_of_y(const AttentionProblem& problem, const Shape& q, Layout layout)
 
 }  // namespace
 
-int64_t AttentionProblem::key_begin(int64_t b, int64_t i) const {
+int64_t AttentionProblem::key_begin(int64_t s, int64_t i) const {
+  const Sequence& sequence = sequences[static_cast<size_t>(s)];
   if (window_left < 0) {
-    return 0;
+    return sequence.k_begin;
   }
-  return std::max<int64_t>(0, i + offsets[static_cast<size_t>(b)] - window_left);
+  return std::max(sequence.k_begin, i + sequence.offset - window_left);
 }
 
-int64_t AttentionProblem::key_end(int64_t b, int64_t i) const {
-  int64_t end = kv_lens[static_cast<size_t>(b)];
-  const int64_t aligned = i + offsets[static_cast<size_t>(b)];
+int64_t AttentionProblem::key_end(int64_t s, int64_t i) const {
+  const Sequence& sequence = sequences[static_cast<size_t>(s)];
+  int64_t end = sequence.k_end;
+  const int64_t aligned = i + sequence.offset;
   if (causal) {
     end = std::min(end, aligned + 1);
   }
@@ -263,8 +357,24 @@ int64_t AttentionProblem::key_end(int64_t b, int64_t i) const {
   return std::max<int64_t>(0, end);
 }
 
+int64_t AttentionProblem::most_rows() const {
+  int64_t most = 0;
+  for (const Sequence& sequence : sequences) {
+    most = std::max(most, sequence.q_end - sequence.q_begin);
+  }
+  return most;
+}
+
+float AttentionProblem::slope(int64_t s, int64_t h) const {
+  return slopes.empty() ? 0 : slopes[static_cast<size_t>(s * heads + h)];
+}
+
+float AttentionProblem::sink(int64_t h) const {
+  return sinks.empty() ? -std::numeric_limits<float>::infinity() : sinks[static_cast<size_t>(h)];
+}
+
 HeadView view_heads(const Shape& shape, Layout layout, int64_t packed_heads, std::string_view where,
-                    std::string_view name) {
+                    std::string_view name, bool is_sequence) {
   const std::string place = std::string(where) + ": " + std::string(name);
   HeadView view;
   if (layout == Layout::kBhsd) {
@@ -275,11 +385,13 @@ HeadView view_heads(const Shape& shape, Layout layout, int64_t packed_heads, std
     view.length = shape[rank - 2];
     view.width = shape[rank - 1];
   } else if (layout == Layout::kBshd) {
-    check_rank(shape, place, 4, 4, "[B, T, H, D]");
-    view.batch = shape[0];
-    view.length = shape[1];
-    view.heads = shape[2];
-    view.width = shape[3];
+    check_rank(shape, place, is_sequence ? 3 : 4, 4,
+               is_sequence ? "[T, H, D] or [1, T, H, D]" : "[B, T, H, D]");
+    const size_t rank = shape.rank();
+    view.batch = rank == 4 ? shape[0] : 1;
+    view.length = shape[rank - 3];
+    view.heads = shape[rank - 2];
+    view.width = shape[rank - 1];
   } else {
     check_rank(shape, place, 3, 3, "[B, T, heads * D]");
     if (shape[2] % packed_heads != 0) {
@@ -310,9 +422,13 @@ AttentionProblem make_attention_problem(const AttentionShapes& shapes,
                                         const AttentionOptions& options,
                                         const std::vector<int64_t>& kv_lens) {
   check_options(options);
-  const HeadView q = view_heads(shapes.q, options.layout, options.heads, "attention", "q");
-  const HeadView k = view_heads(shapes.k, options.layout, options.kv_heads, "attention", "k");
-  const HeadView v = view_heads(shapes.v, options.layout, options.kv_heads, "attention", "v");
+  const bool is_packed = !shapes.cu_seqlens_q.empty() || !shapes.cu_seqlens_k.empty();
+  const auto view = [&](const Shape& shape, int64_t heads, std::string_view name) {
+    return view_heads(shape, options.layout, heads, "attention", name, is_packed);
+  };
+  const HeadView q = view(shapes.q, options.heads, "q");
+  const HeadView k = view(shapes.k, options.kv_heads, "k");
+  const HeadView v = view(shapes.v, options.kv_heads, "v");
   check_agreement(shapes, q, k, v);
 
   AttentionProblem problem;
@@ -339,7 +455,8 @@ AttentionProblem make_attention_problem(const AttentionShapes& shapes,
   problem.k = k.strides;
   problem.v = v.strides;
   problem.y = strides_for(problem.y_shape, options.layout, q.heads, q.length, v.width);
-  resolve_lengths(problem, options, kv_lens);
+  resolve_sequences(problem, shapes, options, kv_lens);
+  resolve_head_terms(problem, shapes);
   if (shapes.mask.has_value()) {
     resolve_mask(problem, shapes);
   }
@@ -407,6 +524,10 @@ AttentionProblem make_attention_problem(const AttentionInputs& inputs,
   if (past_v != nullptr) {
     shapes.past_v = past_v->shape();
   }
+  shapes.alibi_slopes = inputs.alibi_slopes;
+  shapes.sinks = inputs.sinks;
+  shapes.cu_seqlens_q = inputs.cu_seqlens_q;
+  shapes.cu_seqlens_k = inputs.cu_seqlens_k;
   return make_attention_problem(shapes, options, inputs.kv_lens);
 }
 

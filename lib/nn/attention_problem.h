@@ -36,10 +36,11 @@ struct HeadView {
 };
 
 // Reads `shape` in `layout`; `packed_heads` is the number of heads for Layout::kPacked. `where` and
-// `name` begin the message. Throws FormatError for a rank that the layout does not have, a packed
-// axis that is no multiple of the heads, no heads, width 0, or a length past kMaxLength.
+// `name` begin the message; with `is_sequence` kBshd may be [T, H, D]. Throws FormatError for a
+// rank that the layout does not have, a packed axis that is no multiple of the heads, no heads,
+// width 0, or a length past kMaxLength.
 HeadView view_heads(const core::Shape& shape, Layout layout, int64_t packed_heads,
-                    std::string_view where, std::string_view name);
+                    std::string_view where, std::string_view name, bool is_sequence = false);
 
 // Element strides of a mask over [B, H, Tq, Tk]; 0 on a broadcast axis. The column stride is 1
 // (keys are padded, not broadcast: a last axis of 1 lets key 0 alone be seen).
@@ -53,6 +54,18 @@ struct MaskStrides {
   int64_t at(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
 
+// The rows and keys of one batch item, or of one packed sequence: query rows [q_begin, q_end) of
+// the tensors' batch item `batch` may see keys [k_begin, k_end). Row i is aligned with key i +
+// offset; both count from the start of the tensor.
+struct Sequence {
+  int64_t batch = 0;
+  int64_t q_begin = 0, q_end = 0;
+  int64_t k_begin = 0, k_end = 0;
+  int64_t offset = 0;
+
+  friend bool operator==(const Sequence&, const Sequence&) = default;
+};
+
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, kv_heads = 0, q_len = 0, kv_len = 0, head_dim = 0, v_head_dim = 0;
   int64_t past_len = 0;  // kv_len = past_len + new keys
@@ -61,9 +74,11 @@ struct AttentionProblem {
   double softcap = 0;
   bool causal = false;
   int64_t window_left = -1, window_right = -1;  // -1 = open
-  std::vector<int64_t> kv_lens;                 // B entries, always filled
-  std::vector<int64_t> offsets;                 // B entries, always filled
-  HeadStrides q, k, v, y;  // of the new k and v; past and present are [B, G, T, D] contiguous
+  std::vector<Sequence> sequences;              // B of them in order, or the packed ones
+  bool is_packed = false;
+  std::vector<float> slopes;  // [sequences, H] or empty: ALiBi
+  std::vector<float> sinks;   // [H] or empty
+  HeadStrides q, k, v, y;     // of the new k and v; past and present are [B, G, T, D] contiguous
   bool has_mask = false;
   bool mask_is_bool = false;
   MaskStrides mask;
@@ -74,10 +89,16 @@ struct AttentionProblem {
 
   // KV head that query head h reads.
   int64_t kv_head_of(int64_t h) const { return h / (heads / kv_heads); }
-  // First and one-past-last key that causal, window and kv_lens leave visible to row i of batch b
-  // (begin >= end: none). The mask may hide more.
-  int64_t key_begin(int64_t b, int64_t i) const;
-  int64_t key_end(int64_t b, int64_t i) const;
+  // First and one-past-last key that causal, window and lengths leave visible to row i of sequence
+  // s (begin >= end: none). The mask may hide more. Neither decreases with i.
+  int64_t key_begin(int64_t s, int64_t i) const;
+  int64_t key_end(int64_t s, int64_t i) const;
+  // Query rows of the longest sequence.
+  int64_t most_rows() const;
+  // ALiBi's slope; 0 without.
+  float slope(int64_t s, int64_t h) const;
+  // The sink's logit; -inf without.
+  float sink(int64_t h) const;
 
   core::Shape lse_shape() const { return {batch, heads, q_len}; }
   core::Shape scores_shape() const { return {batch, heads, q_len, kv_len}; }
@@ -88,17 +109,20 @@ struct AttentionProblem {
 // Strides of a contiguous [B, heads, length, width] tensor: present_k and present_v.
 HeadStrides contiguous_strides(int64_t heads, int64_t length, int64_t width);
 
-// The shapes and dtypes of one call, without the elements: lets tests check 64-bit index
-// arithmetic.
+// The shapes, dtypes and small lists of one call, without the elements of its tensors: lets tests
+// check 64-bit index arithmetic.
 struct AttentionShapes {
   core::Shape q, k, v;
   std::optional<core::Shape> mask, past_k, past_v;
   std::optional<core::DType> mask_dtype;  // with `mask`: bool, f32, f16 or bf16
+  std::vector<float> alibi_slopes = {}, sinks = {};
+  std::vector<int64_t> cu_seqlens_q = {}, cu_seqlens_k = {};
 };
 
 // Throws FormatError naming the two shapes or values that disagree: ranks, batch, heads, head_dim,
-// key counts, mask and past shapes, kv_lens outside [0, Tk], the number of offsets, element counts
-// past int64_t. Throws UsageError for options that contradict each other or are out of range:
+// key counts, mask and past shapes, kv_lens outside [0, Tk], the number of offsets, slopes or sinks
+// and their values, bounds of packed sequences, element counts past int64_t. Throws UsageError for
+// options that contradict each other or are out of range: packed sequences with past or kv_lens,
 // scale or softcap not finite, softcap negative, offsets without Alignment::kExplicit, heads
 // without Layout::kPacked. Axes may be 0 long except heads and head sizes.
 AttentionProblem make_attention_problem(const AttentionShapes& shapes,

@@ -43,12 +43,16 @@ double mask_bias(const AttentionProblem& problem, const Operands& x, int64_t b, 
   return value;
 }
 
-void compute_scores(const AttentionProblem& problem, const Operands& x, int64_t b, int64_t h,
+// Scores of row i of sequence s.
+void compute_scores(const AttentionProblem& problem, const Operands& x, int64_t s, int64_t h,
                     int64_t i, Row& row) {
+  const Sequence& sequence = problem.sequences[static_cast<size_t>(s)];
+  const int64_t b = sequence.batch;
   const int64_t g = problem.kv_head_of(h);
+  const double slope = static_cast<double>(problem.slope(s, h));
   const double* q = x.q.data() + problem.q.at(b, h, i);
-  const int64_t begin = problem.key_begin(b, i);
-  const int64_t end = problem.key_end(b, i);
+  const int64_t begin = problem.key_begin(s, i);
+  const int64_t end = problem.key_end(s, i);
   for (int64_t j = 0; j < problem.kv_len; ++j) {
     const double* k = x.k.data() + x.k_strides.at(b, g, j);
     double dot = 0;
@@ -62,20 +66,22 @@ void compute_scores(const AttentionProblem& problem, const Operands& x, int64_t 
                          : row.raw[at];
     const double bias = mask_bias(problem, x, b, h, i, j);
     const bool allowed = j >= begin && j < end && bias != kMinusInfinity;
-    row.masked[at] = allowed ? row.capped[at] + bias : kMinusInfinity;
+    const double distance = std::abs(static_cast<double>(i + sequence.offset - j));
+    row.masked[at] = allowed ? row.capped[at] - slope * distance + bias : kMinusInfinity;
     row.visible[at] = row.masked[at] != kMinusInfinity;
   }
 }
 
-void compute_weights(Row& row) {
-  double highest = kMinusInfinity;
+// `sink` is -inf where there is none.
+void compute_weights(Row& row, double sink) {
+  double highest = sink;
   bool any = false;
   for (size_t j = 0; j < row.masked.size(); ++j) {
     any = any || row.visible[j];
     highest = row.visible[j] ? std::fmax(highest, row.masked[j]) : highest;
   }
-  row.lse = kMinusInfinity;
-  double sum = 0;
+  row.lse = sink;
+  double sum = sink == kMinusInfinity ? 0 : std::exp(sink - highest);
   for (size_t j = 0; j < row.masked.size(); ++j) {
     row.weights[j] = row.visible[j] ? std::exp(row.masked[j] - highest) : 0;
     sum += row.weights[j];
@@ -167,12 +173,15 @@ ReferenceOutputs attention_reference(const AttentionInputs& inputs, const Attent
   row.weights.resize(keys);
   row.visible.resize(keys);
   double* const y = outputs.y.as<double>().data();
-  size_t row_index = 0;
-  for (int64_t b = 0; b < problem.batch; ++b) {
+  uint64_t done = 0;
+  for (size_t s = 0; s < problem.sequences.size(); ++s) {
+    const Sequence& sequence = problem.sequences[s];
+    const int64_t b = sequence.batch;
     for (int64_t h = 0; h < problem.heads; ++h) {
-      for (int64_t i = 0; i < problem.q_len; ++i, ++row_index) {
-        compute_scores(problem, x, b, h, i, row);
-        compute_weights(row);
+      for (int64_t i = sequence.q_begin; i < sequence.q_end; ++i) {
+        const size_t row_index = static_cast<size_t>((b * problem.heads + h) * problem.q_len + i);
+        compute_scores(problem, x, static_cast<int64_t>(s), h, i, row);
+        compute_weights(row, static_cast<double>(problem.sink(h)));
         compute_output(problem, x, b, h, row, y + problem.y.at(b, h, i));
         outputs.lse.as<double>()[row_index] = row.lse;
         if (problem.scores != ScoreStage::kNone) {
@@ -181,8 +190,7 @@ ReferenceOutputs attention_reference(const AttentionInputs& inputs, const Attent
                     outputs.scores.as<double>().data() + row_index * keys);
         }
         if (progress) {
-          progress(
-              {"reference", "rows", row_index + 1, static_cast<uint64_t>(outputs.lse.count())});
+          progress({"reference", "rows", ++done, static_cast<uint64_t>(outputs.lse.count())});
         }
       }
     }

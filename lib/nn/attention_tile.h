@@ -25,7 +25,8 @@ struct TileFunctions {
   // One step of the online softmax: with the largest score so far in highest[r] and the sum of
   // exp(score - highest) so far in sum[r], updates both, replaces s[r, j] by
   // exp(s[r, j] - highest[r]) and sets keep[r] to what earlier sums are multiplied by. A score of
-  // -inf becomes exactly 0; NaN stays NaN. highest starts at -inf and sum at 0.
+  // -inf becomes exactly 0; NaN stays NaN. highest starts at -inf and sum at 0, or with a sink at
+  // its logit and 1.
   void (*softmax)(float* s, int64_t rows, float* highest, float* sum, float* keep);
   // acc[r, c] = keep[r] * acc[r, c] + sum over j < keys of p[r, j] * v[j, c]
   //   p [rows, kTileKeys], v [keys, width], acc [rows, width], width % kTileWidthAlign == 0

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/attention_problem.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "nn/alibi.h"
 #include "support/catch.h"
 
 namespace netcl::nn {
@@ -44,7 +46,7 @@ TEST_CASE("attention problem: every layout gives the strides of its order of axe
   CHECK(a.v.at(1, 2, 3) == ((1 * 3 + 2) * 7 + 3) * 4);
   CHECK(a.y.at(1, 2, 3) == ((1 * 6 + 2) * 5 + 3) * 4);
   CHECK(a.y_shape == Shape{2, 6, 5, 4});
-  CHECK(a.kv_lens == std::vector<int64_t>{7, 7});
+  CHECK(a.sequences[1].k_end == 7);
   CHECK(a.kv_head_of(0) == 0);
   CHECK(a.kv_head_of(1) == 0);
   CHECK(a.kv_head_of(5) == 2);
@@ -123,7 +125,8 @@ TEST_CASE("attention problem: past and new keys must continue each other") {
   const AttentionProblem problem = make(s);
   CHECK(problem.past_len == 7);
   CHECK(problem.kv_len == 12);
-  CHECK(problem.offsets == std::vector<int64_t>{9, 9});
+  CHECK(problem.sequences[0].offset == 9);
+  CHECK(problem.sequences[1].offset == 9);
   CHECK(problem.present_v_shape() == Shape{2, 2, 12, 6});
   s.past_v = Shape{2, 2, 6, 6};
   CHECK_THROWS_WITH(make(s), Contains("past_len 7 and 6"));
@@ -278,10 +281,95 @@ TEST_CASE("attention problem: element counts past 64 bits are refused") {
 
 TEST_CASE("attention problem: axes may be empty") {
   CHECK(make(shapes({0, 2, 3, 8}, {0, 2, 3, 8}, {0, 2, 3, 8})).y_shape.count() == 0);
-  CHECK(make(shapes({1, 2, 0, 8}, {1, 2, 3, 8}, {1, 2, 3, 8})).offsets[0] == 3);
+  CHECK(make(shapes({1, 2, 0, 8}, {1, 2, 3, 8}, {1, 2, 3, 8})).sequences[0].offset == 3);
   const AttentionProblem p = make(shapes({1, 2, 3, 8}, {1, 2, 0, 8}, {1, 2, 0, 8}));
   CHECK(p.kv_len == 0);
   CHECK(p.key_end(0, 2) == 0);
+}
+
+TEST_CASE("attention problem: packed sequences are checked and counted from the tensor's start") {
+  AttentionShapes s = shapes({2, 9, 8}, {2, 12, 8}, {2, 12, 8});
+  s.cu_seqlens_q = {0, 4, 4, 9};
+  s.cu_seqlens_k = {0, 5, 8, 12};
+  AttentionProblem p = make(s);
+  CHECK(p.is_packed);
+  CHECK(p.most_rows() == 5);
+  CHECK(p.sequences ==
+        std::vector<nn::Sequence>{{0, 0, 4, 0, 5, 1}, {0, 4, 4, 5, 8, 4}, {0, 4, 9, 8, 12, 3}});
+  AttentionOptions o;
+  o.causal = true;
+  o.window_left = 1;
+  o.alignment = Alignment::kTopLeft;
+  p = make(s, o);
+  CHECK(p.key_begin(2, 4) == 8);
+  CHECK(p.key_end(2, 4) == 9);
+  CHECK(p.key_begin(2, 6) == 9);
+  CHECK(p.key_end(2, 6) == 11);
+  o.alignment = Alignment::kExplicit;
+  o.offsets = {0, 1, -1};
+  CHECK(make(s, o).sequences[2].offset == 3);
+
+  const auto fails = [&](const std::vector<int64_t>& q, const std::vector<int64_t>& k,
+                         const std::string& words) {
+    AttentionShapes bad = s;
+    bad.cu_seqlens_q = q;
+    bad.cu_seqlens_k = k;
+    CHECK_THROWS_AS(make(bad), base::FormatError);
+    CHECK_THROWS_WITH(make(bad), Contains(words));
+  };
+  fails({0, 4, 9}, {0, 5, 8, 12}, "cu_seqlens_q has 3 bounds and cu_seqlens_k 4");
+  fails({0, 9}, {}, "cu_seqlens_q has 2 bounds and cu_seqlens_k 0");
+  fails({1, 9}, {0, 12}, "cu_seqlens_q[0] is 1; it must be 0");
+  fails({0, 9}, {0, 13, 12}, "cu_seqlens_q has 2 bounds");
+  fails({0, 5, 9}, {0, 13, 12}, "cu_seqlens_k[2] is 12, less than the 13 before it");
+  fails({0, 9}, {0, 11}, "cu_seqlens_k ends at 11; it must end at kv_len 12");
+  AttentionShapes batch = shapes({2, 2, 9, 8}, {2, 2, 12, 8}, {2, 2, 12, 8});
+  batch.cu_seqlens_q = {0, 9};
+  batch.cu_seqlens_k = {0, 12};
+  CHECK_THROWS_WITH(make(batch), Contains("packed sequences in batch 2"));
+  CHECK_THROWS_AS(make(s, {}, {12}), base::UsageError);
+  o.offsets = {1, 2};
+  CHECK_THROWS_WITH(make(s, o), Contains("2 causal offsets for 3 packed sequences"));
+}
+
+TEST_CASE("attention problem: slopes and sinks fit the heads and are numbers") {
+  AttentionShapes s = shapes({2, 4, 3, 8}, {2, 2, 5, 8}, {2, 2, 5, 8});
+  s.alibi_slopes = {1, 2, 3, 4};
+  s.sinks = {5, 6, 7, -std::numeric_limits<float>::infinity()};
+  AttentionProblem p = make(s);
+  CHECK(p.slope(1, 2) == 3);
+  CHECK(p.sink(1) == 6);
+  s.alibi_slopes = {1, 2, 3, 4, 5, 6, 7, 8};
+  p = make(s);
+  CHECK(p.slope(0, 3) == 4);
+  CHECK(p.slope(1, 2) == 7);
+  CHECK(make(shapes({3, 8}, {5, 8}, {5, 8})).slope(0, 0) == 0);
+  const auto fails = [&](const std::vector<float>& slopes, const std::vector<float>& sinks,
+                         const std::string& words) {
+    AttentionShapes bad = s;
+    bad.alibi_slopes = slopes;
+    bad.sinks = sinks;
+    CHECK_THROWS_AS(make(bad), base::FormatError);
+    CHECK_THROWS_WITH(make(bad), Contains(words));
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  fails({1, 2}, {}, "2 ALiBi slopes for 4 heads and batch 2");
+  fails({1, 2, 3, nan}, {}, "ALiBi slope 3 is nan");
+  fails({1, 2, 3, 2e18F}, {}, "allowed -2^60 to 2^60");
+  fails({}, {1}, "1 sinks for 4 heads");
+  fails({}, {1, nan, 2, 3}, "sink 1 is nan");
+  fails({}, {1, 2, 3, std::numeric_limits<float>::infinity()}, "sink 3 is inf");
+}
+
+TEST_CASE("ALiBi: the usual slopes of powers of two and of other numbers of heads") {
+  CHECK(default_alibi_slopes(1) == std::vector<float>{1.0F / 256});
+  CHECK(default_alibi_slopes(2) == std::vector<float>{1.0F / 16, 1.0F / 256});
+  CHECK(default_alibi_slopes(8) == std::vector<float>{0.5F, 0.25F, 0.125F, 0.0625F, 0.03125F,
+                                                      0.015625F, 0.0078125F, 0.00390625F});
+  // 6 heads: the 4 of 4 heads (1/4, 1/16, 1/64, 1/256), then every second of 8 (1/2, 1/8).
+  CHECK(default_alibi_slopes(6) ==
+        std::vector<float>{0.25F, 0.0625F, 0.015625F, 0.00390625F, 0.5F, 0.125F});
+  CHECK(default_alibi_slopes(16)[0] == static_cast<float>(std::sqrt(0.5)));
 }
 
 }  // namespace netcl::nn

@@ -101,6 +101,11 @@ void check_near(const Engine& engine, const HostTensor& got, const HostTensor& w
   CHECK(worst.error <= 10 * engine.tolerance);
 }
 
+// y of a [1, H, T, D] call as the rows [begin, end) of `whole`.
+HostTensor part_of(const HostTensor& whole, int64_t begin, int64_t end) {
+  return take_rows(whole, range(begin, end));
+}
+
 AttentionCase square_case(int64_t length, int64_t dim) {
   AttentionCase c;
   c.batch = 2;
@@ -488,6 +493,241 @@ TEST_CASE("attention: softcap comes before the mask") {
     const HostOutputs outputs = engine.run(inputs, options);
     CHECK(outputs.scores->to_doubles() == std::vector<double>{0.5, 0, 0.5});
     check_rows(row_values(engine, inputs, options), {2.5});
+  }
+}
+
+TEST_CASE("attention: a sink takes part in maximum and denominator and has no value") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    HostInputs inputs = uniform_inputs(1, {1, 2, 6}, 8);
+    nn::AttentionOptions options;
+    options.want_lse = true;
+    inputs.sinks = {0};  // as one more key of score 0 and value 0
+    check_rows(row_values(engine, inputs, options), {9.0 / 4});
+    CHECK(std::abs(engine.run(inputs, options).lse->to_doubles()[0] - std::log(4.0)) < 1e-6);
+    inputs.sinks = {static_cast<float>(std::log(5.0))};
+    check_rows(row_values(engine, inputs, options), {9.0 / 8});
+    CHECK(std::abs(engine.run(inputs, options).lse->to_doubles()[0] - std::log(8.0)) < 1e-6);
+    // A sink far above all scores: left out of the maximum it would overflow.
+    inputs.sinks = {100};
+    const double small = row_values(engine, inputs, options)[0];
+    CHECK((small >= 0 && small < 1e-40));
+    CHECK(std::abs(engine.run(inputs, options).lse->to_doubles()[0] - 100) < 1e-4);
+    inputs.sinks = {3e38F};
+    CHECK(row_values(engine, inputs, options) == std::vector<double>{0});
+    // And far below: it weighs nothing.
+    inputs.sinks = {-1e30F};
+    check_rows(row_values(engine, inputs, options), {3});
+    options.scores = nn::ScoreStage::kWeights;
+    inputs.sinks = {0};
+    CHECK(engine.run(inputs, options).scores->to_doubles() ==
+          std::vector<double>{0.25, 0.25, 0.25});
+  }
+}
+
+TEST_CASE("attention: where no key is visible the log-sum-exp is the sink") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    nn::AttentionOptions options;
+    options.causal = true;
+    options.want_lse = true;
+    options.scores = nn::ScoreStage::kWeights;
+    HostInputs inputs = uniform_inputs(3, {1, 2}, 8);
+    inputs.sinks = {0.75};
+    const HostOutputs outputs = engine.run(inputs, options);
+    CHECK(row_values(engine, inputs, options)[0] == 0);
+    CHECK(std::abs(outputs.lse->to_doubles()[0] - 0.75) < 1e-6);
+    CHECK(outputs.scores->to_doubles()[0] == 0);
+    CHECK(outputs.scores->to_doubles()[1] == 0);
+    inputs = uniform_inputs(2, {}, 8);
+    inputs.sinks = {-2};
+    const HostOutputs no_keys = engine.run(inputs, options);
+    CHECK(std::abs(no_keys.lse->to_doubles()[1] + 2) < 1e-6);
+  }
+}
+
+TEST_CASE("attention: sinks of minus infinity and slopes of zero are none") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c = square_case(67, 16);
+    c.options.causal = true;
+    c.options.want_lse = true;
+    HostInputs inputs = make_inputs(c);
+    const HostOutputs none = engine.run(inputs, c.options);
+    inputs.sinks = {-std::numeric_limits<float>::infinity(),
+                    -std::numeric_limits<float>::infinity()};
+    inputs.alibi_slopes = {0, 0, 0, 0};
+    const HostOutputs got = engine.run(inputs, c.options);
+    CHECK(same_bits(got.y, none.y) == "");
+    CHECK(same_bits(*got.lse, *none.lse) == "");
+  }
+}
+
+TEST_CASE("attention: sinks and slopes go with their heads") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c = square_case(33, 16);
+    c.batch = 1;
+    HostInputs inputs = make_inputs(c);
+    inputs.sinks = {1, -1};
+    inputs.alibi_slopes = {0.5, 0.125};
+    const HostTensor y = engine.run(inputs, c.options).y;
+    const auto head = [](const HostTensor& from, int64_t h) {
+      HostTensor to(from.dtype(), {1, 1, from.shape()[2], from.shape()[3]});
+      std::copy_n(from.data() + static_cast<size_t>(h) * to.byte_count(), to.byte_count(),
+                  to.data());
+      return to;
+    };
+    for (int64_t h = 0; h < 2; ++h) {
+      HostInputs one;
+      one.q = head(inputs.q, h);
+      one.k = head(inputs.k, h);
+      one.v = head(inputs.v, h);
+      one.sinks = {inputs.sinks[static_cast<size_t>(h)]};
+      one.alibi_slopes = {inputs.alibi_slopes[static_cast<size_t>(h)]};
+      CHECK(same_bits(head(y, h), engine.run(one, c.options).y) == "");
+    }
+  }
+}
+
+TEST_CASE("attention: ALiBi is worked out by hand") {
+  // Scores 0 less slope * distance with e^-slope = 1/2: weights fall by halves from the own key.
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    HostInputs inputs = uniform_inputs(2, {1, 2, 4}, 8);
+    inputs.alibi_slopes = {static_cast<float>(std::log(2.0))};
+    // Rows stand at keys 1 and 2.
+    check_rows(row_values(engine, inputs, {}), {(0.5 + 2 + 2) / 2, (0.25 + 1 + 4) / 1.75});
+    nn::AttentionOptions options;
+    options.alignment = nn::Alignment::kTopLeft;  // at keys 0 and 1, causal or not
+    check_rows(row_values(engine, inputs, options), {(1 + 1 + 1) / 1.75, (0.5 + 2 + 2) / 2});
+    options.causal = true;
+    check_rows(row_values(engine, inputs, options), {1, (0.5 + 2) / 1.5});
+  }
+}
+
+TEST_CASE("attention: ALiBi equals the additive mask of its values") {
+  const bool softcap = GENERATE(false, true);
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c = square_case(70, 16);
+    c.q_len = 40;
+    c.options.causal = true;
+    c.options.softcap = softcap ? 1.5 : 0;
+    HostInputs inputs = make_inputs(c);
+    inputs.alibi_slopes = {0.25, 0.125, 0.5, -0.25};
+    const HostOutputs alibi = engine.run(inputs, c.options);
+    std::vector<double> bias;
+    for (int64_t head = 0; head < 4; ++head) {
+      for (int64_t i = 0; i < 40; ++i) {
+        for (int64_t j = 0; j < 70; ++j) {
+          bias.push_back(-static_cast<double>(inputs.alibi_slopes[static_cast<size_t>(head)]) *
+                         std::abs(static_cast<double>(i + 30 - j)));
+        }
+      }
+    }
+    inputs.alibi_slopes.clear();
+    inputs.mask = HostTensor::from_doubles({2, 2, 40, 70}, bias).to(DType::kF32);
+    check_near(engine, alibi.y, engine.run(inputs, c.options).y);
+  }
+}
+
+TEST_CASE("attention: packed sequences equal the sequences by themselves") {
+  const nn::ScoreStage stage = GENERATE(nn::ScoreStage::kNone, nn::ScoreStage::kWeights);
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c;
+    c.heads = 4;
+    c.kv_heads = 2;
+    c.q_len = 150;
+    c.kv_len = 211;
+    c.head_dim = c.v_head_dim = 16;
+    c.sinks = true;
+    c.options.causal = true;
+    c.options.window_left = 50;
+    c.options.want_lse = true;
+    c.options.scores = stage;
+    HostInputs packed = make_inputs(c);
+    packed.alibi_slopes = {0.5, 0.25, 0.125, 0.0625};
+    packed.cu_seqlens_q = {0, 70, 70, 75, 149, 150};
+    packed.cu_seqlens_k = {0, 65, 70, 81, 81, 211};
+    const HostOutputs got = engine.run(packed, c.options);
+    for (size_t s = 0; s + 1 < packed.cu_seqlens_q.size(); ++s) {
+      INFO("sequence " << s);
+      const int64_t q0 = packed.cu_seqlens_q[s];
+      const int64_t q1 = packed.cu_seqlens_q[s + 1];
+      HostInputs one = packed;
+      one.cu_seqlens_q.clear();
+      one.cu_seqlens_k.clear();
+      one.q = part_of(packed.q, q0, q1);
+      one.k = part_of(packed.k, packed.cu_seqlens_k[s], packed.cu_seqlens_k[s + 1]);
+      one.v = part_of(packed.v, packed.cu_seqlens_k[s], packed.cu_seqlens_k[s + 1]);
+      const HostOutputs want = engine.run(one, c.options);
+      // Panels of keys begin where the tensor's do, not where a sequence's do.
+      if (engine.name == "panel") {
+        check_near(engine, part_of(got.y, q0, q1), want.y);
+      } else {
+        CHECK(same_bits(part_of(got.y, q0, q1), want.y) == "");
+      }
+      for (int64_t h = 0; h < 4; ++h) {
+        for (int64_t i = q0; i < q1; ++i) {
+          const double a = got.lse->to_doubles()[static_cast<size_t>(h * 150 + i)];
+          const double b = want.lse->to_doubles()[static_cast<size_t>(h * (q1 - q0) + i - q0)];
+          REQUIRE((a == b || std::abs(a - b) < 1e-5));
+        }
+      }
+    }
+    if (stage == nn::ScoreStage::kWeights) {
+      const std::vector<double> weights = got.scores->to_doubles();
+      CHECK(weights[static_cast<size_t>(70 * 211 + 0)] == 0);    // a key of another sequence
+      CHECK(weights[static_cast<size_t>(149 * 211 + 210)] > 0);  // the own one
+    }
+  }
+}
+
+TEST_CASE("attention: other sequences' values change no bit") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c;
+    c.q_len = c.kv_len = 90;
+    c.head_dim = c.v_head_dim = 16;
+    c.options.want_lse = true;
+    HostInputs inputs = make_inputs(c);
+    inputs.cu_seqlens_q = inputs.cu_seqlens_k = {0, 31, 60, 90};
+    const HostOutputs clean = engine.run(inputs, c.options);
+    std::vector<int64_t> others = range(0, 31);
+    for (const int64_t j : range(60, 90)) {
+      others.push_back(j);
+    }
+    poison_rows(inputs.k, others);
+    poison_rows(inputs.v, others);
+    const HostOutputs poisoned = engine.run(inputs, c.options);
+    CHECK(same_bits(part_of(poisoned.y, 31, 60), part_of(clean.y, 31, 60)) == "");
+    const HostTensor first = part_of(poisoned.y, 0, 31);
+    CHECK(difference(first, first).error == kInfinity);
+  }
+}
+
+TEST_CASE("attention: the layouts of packed sequences give the same rows") {
+  for (const Engine& engine : engines_under_test()) {
+    INFO(engine.name);
+    AttentionCase c;
+    c.q_len = c.kv_len = 20;
+    c.head_dim = c.v_head_dim = 8;
+    c.cu_seqlens_q = c.cu_seqlens_k = {0, 7, 20};
+    HostInputs inputs = make_inputs(c);
+    const HostTensor want = engine.run(inputs, c.options).y;
+    // One head: the order of its axis does not matter.
+    for (HostTensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+      *tensor = HostTensor::from_floats({20, 1, 8}, tensor->to_floats());
+    }
+    c.options.layout = nn::Layout::kBshd;
+    const HostTensor y = engine.run(inputs, c.options).y;
+    CHECK(y.shape() == Shape{20, 1, 8});
+    CHECK(y.to_doubles() == want.to_doubles());
+    inputs.cu_seqlens_q.clear();
+    inputs.cu_seqlens_k.clear();
+    CHECK_THROWS_AS(engine.run(inputs, c.options), base::FormatError);
   }
 }
 

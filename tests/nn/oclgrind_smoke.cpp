@@ -87,8 +87,24 @@ AttentionCase small_case() {
   c.options.causal = true;
   c.options.window_left = 8;
   c.options.softcap = 2;
+  c.alibi = c.alibi_by_batch = true;
+  c.sinks = true;
   c.options.want_lse = true;
   c.options.scores = nn::ScoreStage::kWeights;
+  return c;
+}
+
+// Sequences shorter and longer than a tile, an empty one, one without keys.
+AttentionCase packed_case() {
+  AttentionCase c = small_case();
+  c.batch = 1;
+  c.past_len = -1;
+  c.kv_lens.clear();
+  c.q_len = 13;
+  c.kv_len = 14;
+  c.mask_columns = 12;
+  c.cu_seqlens_q = {0, 2, 2, 4, 13};
+  c.cu_seqlens_k = {0, 3, 4, 4, 14};
   return c;
 }
 
@@ -110,6 +126,8 @@ void run_attention_kernels(Smoke& smoke) {
   for (const KernelEngine& engine : engines) {
     smoke.run("attention " + engine.text(),
               [&] { return fault_of(smoke.queue, {engine}, small_case()); });
+    smoke.run("attention of packed sequences " + engine.text(),
+              [&] { return fault_of(smoke.queue, {engine}, packed_case()); });
     smoke.run("attention of 16-bit elements " + engine.text(),
               [&] { return fault_of(smoke.queue, {engine}, halves); });
   }

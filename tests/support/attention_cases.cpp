@@ -99,13 +99,16 @@ float float_bias(const nn::AttentionProblem& problem, const std::vector<float>& 
   return problem.mask_is_bool ? (value != 0 ? 0.0F : kMinusInfinity) : value;
 }
 
-// Scores and weights of query row [b, h, i].
-void fill_float_row(const nn::AttentionProblem& problem, const FloatOperands& x, int64_t b,
+// Scores and weights of query row [h, i] of sequence s.
+void fill_float_row(const nn::AttentionProblem& problem, const FloatOperands& x, int64_t s,
                     int64_t h, int64_t i, FloatRow& row) {
+  const nn::Sequence& sequence = problem.sequences[static_cast<size_t>(s)];
+  const int64_t b = sequence.batch;
   const float scale = static_cast<float>(problem.scale);
   const float softcap = static_cast<float>(problem.softcap);
   const float* const q = x.q.data() + problem.q.at(b, h, i);
-  float highest = kMinusInfinity;
+  const float sink = problem.sink(h);
+  float highest = sink;
   for (int64_t j = 0; j < problem.kv_len; ++j) {
     const float* const k = x.k.data() + x.k_strides.at(b, problem.kv_head_of(h), j);
     float dot = 0;
@@ -116,11 +119,14 @@ void fill_float_row(const nn::AttentionProblem& problem, const FloatOperands& x,
     row.raw[at] = dot * scale;
     row.capped[at] = softcap > 0 ? softcap * std::tanh(row.raw[at] / softcap) : row.raw[at];
     const float bias = float_bias(problem, x.mask, b, h, i, j);
-    const bool allowed = j >= problem.key_begin(b, i) && j < problem.key_end(b, i);
-    row.masked[at] = allowed && bias != kMinusInfinity ? row.capped[at] + bias : kMinusInfinity;
+    const bool allowed = j >= problem.key_begin(s, i) && j < problem.key_end(s, i);
+    const float distance = static_cast<float>(std::abs(i + sequence.offset - j));
+    row.masked[at] = allowed && bias != kMinusInfinity
+                         ? row.capped[at] - problem.slope(s, h) * distance + bias
+                         : kMinusInfinity;
     highest = std::max(highest, row.masked[at]);
   }
-  float sum = 0;
+  float sum = sink == kMinusInfinity ? 0 : std::exp(sink - highest);
   for (size_t j = 0; j < row.masked.size(); ++j) {
     row.weights[j] = row.masked[j] == kMinusInfinity ? 0 : std::exp(row.masked[j] - highest);
     sum += row.weights[j];
@@ -163,6 +169,10 @@ nn::AttentionShapes shapes_of(const HostInputs& inputs) {
     shapes.past_k = inputs.past_k->shape();
     shapes.past_v = inputs.past_v->shape();
   }
+  shapes.alibi_slopes = inputs.alibi_slopes;
+  shapes.sinks = inputs.sinks;
+  shapes.cu_seqlens_q = inputs.cu_seqlens_q;
+  shapes.cu_seqlens_k = inputs.cu_seqlens_k;
   return shapes;
 }
 
@@ -217,7 +227,38 @@ std::string AttentionCase::text() const {
   for (const int64_t offset : options.offsets) {
     out << ' ' << offset;
   }
+  out << (alibi ? alibi_by_batch ? " alibi by batch" : " alibi" : "") << (sinks ? " sinks" : "");
+  for (const std::vector<int64_t>* bounds : {&cu_seqlens_q, &cu_seqlens_k}) {
+    out << (bounds == &cu_seqlens_q ? " cu_seqlens_q" : " cu_seqlens_k");
+    for (const int64_t bound : *bounds) {
+      out << ' ' << bound;
+    }
+  }
   return out.str();
+}
+
+// Bounds of `count` sequences, empty ones among them, in `total` rows.
+std::vector<int64_t> random_bounds(base::Rng& rng, size_t count, int64_t total) {
+  std::vector<int64_t> bounds = {0, total};
+  while (bounds.size() <= count) {
+    bounds.push_back(static_cast<int64_t>(rng.below(static_cast<uint64_t>(total) + 1)));
+  }
+  std::sort(bounds.begin(), bounds.end());
+  return bounds;
+}
+
+// Makes packed sequences of the case: one batch item, no past and no key lengths.
+void pack_sequences(base::Rng& rng, AttentionCase& c) {
+  const size_t count = 1 + rng.below(5);
+  c.batch = 1;
+  c.past_len = -1;
+  c.kv_lens.clear();
+  c.mask_columns = std::min(c.mask_columns, c.kv_len);
+  c.cu_seqlens_q = random_bounds(rng, count, c.q_len);
+  c.cu_seqlens_k = random_bounds(rng, count, c.kv_len);
+  if (!c.options.offsets.empty()) {
+    c.options.offsets.resize(chance(rng, 0.5) ? 1 : count, 2);
+  }
 }
 
 AttentionCase random_attention_case(base::Rng& rng) {
@@ -270,6 +311,12 @@ AttentionCase random_attention_case(base::Rng& rng) {
   }
   options.want_lse = chance(rng, 0.5);
   options.scores = static_cast<nn::ScoreStage>(pick(rng, {0, 0, 0, 1, 2, 3, 4}));
+  c.sinks = chance(rng, 0.25);
+  c.alibi = chance(rng, 0.25);
+  c.alibi_by_batch = c.alibi && chance(rng, 0.5);
+  if (chance(rng, 0.25)) {
+    pack_sequences(rng, c);
+  }
   return c;
 }
 
@@ -290,6 +337,16 @@ HostInputs make_inputs(const AttentionCase& c) {
     inputs.mask = make_mask(rng, c);
   }
   inputs.kv_lens = c.kv_lens;
+  const bool is_packed = !c.cu_seqlens_q.empty();
+  const int64_t sequences = is_packed ? static_cast<int64_t>(c.cu_seqlens_q.size()) - 1 : c.batch;
+  for (int64_t at = 0; c.alibi && at < (c.alibi_by_batch ? sequences : 1) * c.heads; ++at) {
+    inputs.alibi_slopes.push_back(static_cast<float>(2 * rng.uniform() - 1));
+  }
+  for (int64_t h = 0; c.sinks && h < c.heads; ++h) {
+    inputs.sinks.push_back(chance(rng, 0.125) ? kMinusInfinity : static_cast<float>(rng.normal()));
+  }
+  inputs.cu_seqlens_q = c.cu_seqlens_q;
+  inputs.cu_seqlens_k = c.cu_seqlens_k;
   return inputs;
 }
 
@@ -300,7 +357,11 @@ nn::AttentionInputs upload(const core::Queue& queue, const HostInputs& inputs) {
                          {},
                          {},
                          {},
-                         inputs.kv_lens};
+                         inputs.kv_lens,
+                         inputs.alibi_slopes,
+                         inputs.sinks,
+                         inputs.cu_seqlens_q,
+                         inputs.cu_seqlens_k};
   if (inputs.mask.has_value()) {
     up.mask = core::Tensor::from_host(queue, *inputs.mask);
   }
@@ -343,12 +404,16 @@ HostOutputs plain_float_attention(const HostInputs& inputs, const nn::AttentionO
   HostOutputs out;
   const FloatOperands x = float_operands(problem, inputs, out);
   std::vector<float> y(static_cast<size_t>(problem.y_shape.count()));
-  std::vector<float> lse, scores;
-  FloatRow row(static_cast<size_t>(problem.kv_len));
-  for (int64_t b = 0; b < problem.batch; ++b) {
+  std::vector<float> lse(static_cast<size_t>(problem.lse_shape().count()));
+  const size_t keys = static_cast<size_t>(problem.kv_len);
+  std::vector<float> scores(options.scores == nn::ScoreStage::kNone ? 0 : lse.size() * keys);
+  FloatRow row(keys);
+  for (size_t s = 0; s < problem.sequences.size(); ++s) {
+    const nn::Sequence& sequence = problem.sequences[s];
+    const int64_t b = sequence.batch;
     for (int64_t h = 0; h < problem.heads; ++h) {
-      for (int64_t i = 0; i < problem.q_len; ++i) {
-        fill_float_row(problem, x, b, h, i, row);
+      for (int64_t i = sequence.q_begin; i < sequence.q_end; ++i) {
+        fill_float_row(problem, x, static_cast<int64_t>(s), h, i, row);
         float* const yi = y.data() + problem.y.at(b, h, i);
         for (int64_t j = 0; j < problem.kv_len; ++j) {
           const float weight = row.weights[static_cast<size_t>(j)];
@@ -357,10 +422,11 @@ HostOutputs plain_float_attention(const HostInputs& inputs, const nn::AttentionO
             yi[d] += weight * v[d];
           }
         }
-        lse.push_back(row.lse);
+        const auto at = static_cast<std::ptrdiff_t>((b * problem.heads + h) * problem.q_len + i);
+        lse[static_cast<size_t>(at)] = row.lse;
         const std::vector<float>& stage = row.stage(options.scores);
         if (options.scores != nn::ScoreStage::kNone) {
-          scores.insert(scores.end(), stage.begin(), stage.end());
+          std::copy(stage.begin(), stage.end(), scores.begin() + at * problem.kv_len);
         }
       }
     }

@@ -35,6 +35,10 @@ struct AttentionCase {
   bool mask_broadcast_heads = false;
   int64_t mask_columns = -1;  // -1 = all keys, past included
   std::vector<int64_t> kv_lens;
+  bool alibi = false;           // slopes between -1 and 1
+  bool alibi_by_batch = false;  // other slopes for each batch item or packed sequence
+  bool sinks = false;           // normal, one in eight -inf
+  std::vector<int64_t> cu_seqlens_q, cu_seqlens_k;  // bounds of q_len and kv_len
   nn::AttentionOptions options;
 
   // All of it in one line, for failure messages.
@@ -49,6 +53,8 @@ struct HostInputs {
   core::HostTensor q, k, v;
   std::optional<core::HostTensor> mask, past_k, past_v;
   std::vector<int64_t> kv_lens;
+  std::vector<float> alibi_slopes, sinks;
+  std::vector<int64_t> cu_seqlens_q, cu_seqlens_k;
 };
 
 // Standard normal q, k and v; float masks normal with one entry in five -inf, boolean masks true
