@@ -7,8 +7,8 @@
 //
 //              K panel [HEAD_DIM][PANEL]                  V rows [keys][DV]
 //   q_tile     +----------------+            s_tile       +----------------+
-//   [d][ROWS]  | ROWS x PANEL   |            weights  ->  | ROWS x WIDE    |
-//              | sums: registers|            broadcast    | sums: registers|
+//   [d][ROWS]  | ROWS x PANEL   |            weights  ->  | VALUE_ROWS x   |
+//              | sums: registers|            broadcast    | VALUE_VECTORS  |
 //              +----------------+                         +----------------+
 //
 // Online softmax over blocks of TILE_K keys: each row carries the largest score m and the sum l of
@@ -34,13 +34,14 @@
 // macros: TILE_Q = 48 (rows, a multiple of ROWS)   TILE_K = 512 (keys, a multiple of PANEL)
 //         ROWS = 6 (rows of a register tile)       VEC = 16 (floats of a register: 4, 8, 16)
 //         VECTORS = 4 (registers of a tile's row; PANEL = VEC * VECTORS)
+//         VALUE_ROWS = 6, VALUE_VECTORS = 4 (the same of a tile of the output; divides ROWS)
 //         HEAD_DIM = 64, V_HEAD_DIM = 64 (>= 1)
 //         Q_TYPE, K_TYPE, V_TYPE = 0 (storage of q and y, k, v: 0 f32, 1 f16, 2 bf16)
-// check: -DTILE_Q=48 -DTILE_K=256 -DROWS=6 -DVEC=16 -DVECTORS=4 -DHEAD_DIM=65 -DV_HEAD_DIM=80
-// check: -DTILE_Q=8 -DTILE_K=16 -DROWS=4 -DVEC=8 -DVECTORS=2 -DQ_TYPE=1 -DK_TYPE=2 -DV_TYPE=1
-// check: -DTILE_Q=1 -DTILE_K=4 -DROWS=1 -DVEC=4 -DVECTORS=1 -DHEAD_DIM=1 -DV_HEAD_DIM=3
+// check: -DTILE_Q=48 -DTILE_K=256 -DVALUE_ROWS=3 -DVALUE_VECTORS=5 -DHEAD_DIM=65 -DV_HEAD_DIM=80
+// check: -DTILE_Q=8 -DTILE_K=16 -DROWS=4 -DVALUE_ROWS=2 -DVEC=8 -DVECTORS=2 -DQ_TYPE=1 -DK_TYPE=2 -DV_TYPE=1
+// check: -DTILE_Q=1 -DTILE_K=4 -DROWS=1 -DVALUE_ROWS=1 -DVEC=4 -DVECTORS=1 -DHEAD_DIM=1 -DV_HEAD_DIM=3
 // local memory: 4 * TILE_Q * (HEAD_DIM + TILE_K + 2 * VEC + DV + 4) + 20 * TILE_Q / ROWS bytes, DV =
-//   V_HEAD_DIM rounded up to VEC; 0 for attention_panel_pack
+//   V_HEAD_DIM rounded up to VEC * VALUE_VECTORS; 0 for attention_panel_pack
 // barriers: none, the group has one item.
 // accuracy: float throughout; sums over keys are VEC partial sums of TILE_K keys. exp2 is a minimax
 //   polynomial of degree 5 (relative error 9.2e-8, exact at integers); a weight below 2^-127 of the largest is 0. The
@@ -68,6 +69,12 @@
 #ifndef VECTORS
 #define VECTORS 4
 #endif
+#ifndef VALUE_ROWS
+#define VALUE_ROWS 6
+#endif
+#ifndef VALUE_VECTORS
+#define VALUE_VECTORS 4
+#endif
 #ifndef HEAD_DIM
 #define HEAD_DIM 64
 #endif
@@ -94,15 +101,11 @@ typedef FloatV UnalignedV __attribute__((aligned(4)));
 #define INLINE static inline __attribute__((always_inline))
 
 #define PANEL (VEC * VECTORS)
-#define DV_VECTORS ((V_HEAD_DIM + VEC - 1) / VEC)
-#define DV (DV_VECTORS * VEC)
+// The columns of the output in tiles of one width: two widths in one kernel cost half the speed.
+#define VALUE_COLUMNS (VEC * VALUE_VECTORS)
+#define COLUMN_TILES ((V_HEAD_DIM + VALUE_COLUMNS - 1) / VALUE_COLUMNS)
+#define DV (COLUMN_TILES * VALUE_COLUMNS)
 #define S_STRIDE (TILE_K + VEC)
-// The columns of the output in tiles of at most VECTORS registers, as even as possible: first tiles
-// of WIDE, then tiles of NARROW registers.
-#define COLUMN_TILES ((DV_VECTORS + VECTORS - 1) / VECTORS)
-#define NARROW (DV_VECTORS / COLUMN_TILES)
-#define WIDE (NARROW + 1)
-#define WIDE_TILES (DV_VECTORS % COLUMN_TILES)
 
 #define LOG2_E 1.44269504088896340736f
 #define LN_2 0.693147180559945309417f
@@ -350,59 +353,44 @@ INLINE float rescale(const Reference* before, const Reference* now, float unit) 
              : exp2(fma(before->score - now->score, unit, before->base - now->base));
 }
 
-// o = o * alpha + weights * values, ROWS rows by `vectors` registers, over `keys` keys. With
-// `special` value rows of invisible keys are replaced by zeros, which gives the bits of finite ones.
+// o = o * alpha + weights * values, VALUE_ROWS rows by VALUE_VECTORS registers, over `keys` keys.
+// With `special` value rows of invisible keys are replaced by zeros, which gives the bits of finite ones.
 INLINE void value_tile(__local float* o_tile, __local const float* s_tile,
                        __local const float* alpha, __global const float* v_rows, int keys,
-                       int vectors, int special) {
-  FloatV acc[ROWS][VECTORS];
+                       int special) {
+  FloatV acc[VALUE_ROWS][VALUE_VECTORS];
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
+  for (int r = 0; r < VALUE_ROWS; ++r) {
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) {
+    for (int v = 0; v < VALUE_VECTORS; ++v) {
       acc[r][v] = alpha[r] * LOAD_V(o_tile + r * DV + v * VEC);
     }
   }
   for (int j = 0; j < keys; ++j) {
-    FloatV values[VECTORS];
+    FloatV values[VALUE_VECTORS];
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) {
+    for (int v = 0; v < VALUE_VECTORS; ++v) {
       values[v] = LOAD_V(v_rows + (size_t)j * DV + v * VEC);
     }
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
+    for (int r = 0; r < VALUE_ROWS; ++r) {
       const float weight = s_tile[r * S_STRIDE + j];
       if (special && as_uint(weight) == as_uint(NO_WEIGHT)) {
         continue;
       }
 #pragma unroll
-      for (int v = 0; v < vectors; ++v) {
+      for (int v = 0; v < VALUE_VECTORS; ++v) {
         acc[r][v] += (FloatV)(weight) * values[v];
       }
     }
   }
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
+  for (int r = 0; r < VALUE_ROWS; ++r) {
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) {
+    for (int v = 0; v < VALUE_VECTORS; ++v) {
       SAVE_V(acc[r][v], o_tile + r * DV + v * VEC);
     }
   }
-}
-
-// The same for column tile `t` of the output.
-INLINE void value_columns(__local float* o_tile, __local const float* s_tile,
-                          __local const float* alpha, __global const float* v_rows, int keys, int t,
-                          int special) {
-#if WIDE_TILES > 0
-  if (t < WIDE_TILES) {
-    const int c0 = t * WIDE * VEC;
-    value_tile(o_tile + c0, s_tile, alpha, v_rows + c0, keys, WIDE, special);
-    return;
-  }
-#endif
-  const int c0 = (WIDE_TILES + t * NARROW) * VEC;
-  value_tile(o_tile + c0, s_tile, alpha, v_rows + c0, keys, NARROW, special);
 }
 
 // Keys of a block that the rows of one register tile may see, in panels counted from the block's
@@ -531,15 +519,16 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_panel(
       }
     }
     __global const float* values = v_rows + panel0 * (PANEL * DV);
-    for (int t = 0; t < COLUMN_TILES; ++t) {
-      for (int r0 = 0; r0 < tile_rows; r0 += ROWS) {
-        __local const Span* span = spans + r0 / ROWS;
-        __local const float* weights = s_tile + r0 * S_STRIDE + span->from * PANEL;
-        __global const float* rows = values + span->from * PANEL * DV;
+    for (int c = 0; c < DV; c += VALUE_COLUMNS) {
+      for (int r = 0; r < tile_rows; r += VALUE_ROWS) {
+        __local const Span* span = spans + r / ROWS;
+        __local float* sums = o_tile + r * DV + c;
+        __local const float* weights = s_tile + r * S_STRIDE + span->from * PANEL;
+        __global const float* rows = values + span->from * PANEL * DV + c;
         if (is_special) {
-          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span->keys, t, 1);
+          value_tile(sums, weights, alpha + r, rows, span->keys, 1);
         } else {
-          value_columns(o_tile + r0 * DV, weights, alpha + r0, rows, span->keys, t, 0);
+          value_tile(sums, weights, alpha + r, rows, span->keys, 0);
         }
       }
     }

@@ -28,6 +28,28 @@ PanelParameters register_tile(uint32_t float_vector_width) {
   return panels;
 }
 
+// Multiply-adds of one accumulator that must be under way at once to hide their latency.
+constexpr int64_t kLeastAccumulators = 8;
+
+// Cycles and loads of the products of panels.rows weights with one key's value row, in
+// multiply-adds and loads that start one a cycle.
+struct ValueCost {
+  int64_t cycles, loads;
+  auto operator<=>(const ValueCost&) const = default;
+};
+
+ValueCost value_cost(const PanelParameters& panels, const ValueTile& tile, int64_t v_head_dim) {
+  const int64_t tiles = tiles_of(v_head_dim, panels.vec * tile.vectors) * (panels.rows / tile.rows);
+  const int64_t loads = tile.rows + tile.vectors;
+  return {tiles * std::max({tile.rows * tile.vectors, loads, kLeastAccumulators}), tiles * loads};
+}
+
+// Columns of the output, padding included.
+int64_t padded_columns(const PanelParameters& panels, int64_t v_head_dim) {
+  const int64_t columns = panels.vec * value_tile(panels, v_head_dim).vectors;
+  return tiles_of(v_head_dim, columns) * columns;
+}
+
 }  // namespace
 
 std::string PanelParameters::text() const {
@@ -50,14 +72,38 @@ void check_panels(const PanelParameters& panels) {
 
 core::KernelMacros panel_macros(const PanelParameters& panels, int64_t head_dim,
                                 int64_t v_head_dim) {
-  return {{"TILE_Q", std::to_string(panels.tile_q)},   {"TILE_K", std::to_string(panels.tile_k)},
-          {"ROWS", std::to_string(panels.rows)},       {"VEC", std::to_string(panels.vec)},
-          {"VECTORS", std::to_string(panels.vectors)}, {"HEAD_DIM", std::to_string(head_dim)},
-          {"V_HEAD_DIM", std::to_string(v_head_dim)}};
+  const ValueTile values = value_tile(panels, v_head_dim);
+  return {{"TILE_Q", std::to_string(panels.tile_q)},
+          {"TILE_K", std::to_string(panels.tile_k)},
+          {"ROWS", std::to_string(panels.rows)},
+          {"VEC", std::to_string(panels.vec)},
+          {"VECTORS", std::to_string(panels.vectors)},
+          {"HEAD_DIM", std::to_string(head_dim)},
+          {"V_HEAD_DIM", std::to_string(v_head_dim)},
+          {"VALUE_ROWS", std::to_string(values.rows)},
+          {"VALUE_VECTORS", std::to_string(values.vectors)}};
+}
+
+ValueTile value_tile(const PanelParameters& panels, int64_t v_head_dim) {
+  // The registers of a row of operands and of all accumulators.
+  const int64_t registers = (panels.rows + 1) * panels.vectors;
+  ValueTile best{panels.rows, 1};
+  for (int64_t rows = panels.rows; rows >= 1; --rows) {
+    if (panels.rows % rows != 0) {
+      continue;
+    }
+    for (int64_t vectors = registers / (rows + 1); vectors >= 1; --vectors) {
+      const ValueTile tile{rows, vectors};
+      if (value_cost(panels, tile, v_head_dim) < value_cost(panels, best, v_head_dim)) {
+        best = tile;
+      }
+    }
+  }
+  return best;
 }
 
 uint64_t panel_local_bytes(const PanelParameters& panels, int64_t head_dim, int64_t v_head_dim) {
-  const int64_t dv = tiles_of(v_head_dim, panels.vec) * panels.vec;
+  const int64_t dv = padded_columns(panels, v_head_dim);
   return 4 * static_cast<uint64_t>(panels.tile_q) *
              static_cast<uint64_t>(head_dim + panels.tile_k + 2 * panels.vec + dv + 4) +
          20 * static_cast<uint64_t>(panels.tile_q / panels.rows);
@@ -65,7 +111,7 @@ uint64_t panel_local_bytes(const PanelParameters& panels, int64_t head_dim, int6
 
 PanelScratch panel_scratch(const PanelParameters& panels, const AttentionProblem& problem) {
   const int64_t count = tiles_of(problem.kv_len, panels.panel());
-  const int64_t dv = tiles_of(problem.v_head_dim, panels.vec) * panels.vec;
+  const int64_t dv = padded_columns(panels, problem.v_head_dim);
   const int64_t b = problem.batch;
   const int64_t g = problem.kv_heads;
   return {{b, g, count, problem.head_dim, panels.panel()},

@@ -37,13 +37,25 @@ void check_panels(const PanelParameters& panels);
 core::KernelMacros panel_macros(const PanelParameters& panels, int64_t head_dim,
                                 int64_t v_head_dim);
 
+// The register tile of the output: rows x vectors accumulators, with no more registers than the
+// score tile. rows divides panels.rows; the columns of the output are rounded up to whole tiles.
+struct ValueTile {
+  int64_t rows = 6;
+  int64_t vectors = 4;
+  friend bool operator==(const ValueTile&, const ValueTile&) = default;
+};
+
+// The tile that multiplies v_head_dim columns in the fewest cycles, padding counted; of equal ones
+// that with the fewest loads.
+ValueTile value_tile(const PanelParameters& panels, int64_t v_head_dim);
+
 // Local memory of one work-item, the formula of the kernel's header comment.
 uint64_t panel_local_bytes(const PanelParameters& panels, int64_t head_dim, int64_t v_head_dim);
 
 // Elements of the packed keys, values and flags of a call.
 struct PanelScratch {
   core::Shape keys;     // [B, G, P, D, panel] f32
-  core::Shape values;   // [B, G, P * panel, Dv rounded up to vec] f32
+  core::Shape values;   // [B, G, P * panel, Dv rounded up to whole value tiles] f32
   core::Shape special;  // [B, G, P] i32
 };
 PanelScratch panel_scratch(const PanelParameters& panels, const AttentionProblem& problem);

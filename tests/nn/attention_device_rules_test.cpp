@@ -242,6 +242,31 @@ TEST_CASE("attention on device: panels fit small devices and follow their regist
   CHECK(!nn::choose_panels(device, problem).has_value());
 }
 
+TEST_CASE("attention on device: tiles of the output have one width and fit the registers") {
+  const nn::PanelParameters wide;
+  struct Want {
+    int64_t v_head_dim;
+    nn::ValueTile tile;
+  };
+  for (const Want& want :
+       {Want{64, {6, 4}}, Want{80, {3, 5}}, Want{96, {6, 3}}, Want{112, {3, 7}}, Want{128, {6, 4}},
+        Want{16, {6, 1}}, Want{1, {6, 1}}, Want{208, {3, 7}}, Want{256, {6, 4}}}) {
+    INFO(want.v_head_dim);
+    CHECK(nn::value_tile(wide, want.v_head_dim) == want.tile);
+  }
+  for (const nn::PanelParameters& panels :
+       {wide, nn::PanelParameters{48, 512, 6, 8, 2}, nn::PanelParameters{4, 64, 4, 4, 4},
+        nn::PanelParameters{1, 4, 1, 4, 1}}) {
+    for (int64_t v_head_dim = 1; v_head_dim <= 512; ++v_head_dim) {
+      const nn::ValueTile tile = nn::value_tile(panels, v_head_dim);
+      REQUIRE(tile.rows >= 1);
+      REQUIRE(tile.vectors >= 1);
+      REQUIRE(panels.rows % tile.rows == 0);
+      REQUIRE((tile.rows + 1) * tile.vectors <= (panels.rows + 1) * panels.vectors);
+    }
+  }
+}
+
 TEST_CASE("attention on device: auto takes panels on CPUs for calls of several rows") {
   core::DeviceInfo device;
   device.kind = core::DeviceKind::kCpu;
