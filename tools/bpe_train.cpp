@@ -19,6 +19,7 @@
 #include "cli/train_report.h"
 #include "text/bpe_trainer.h"
 #include "text/counts_file.h"
+#include "text/memory_limit_error.h"
 #include "text/vocabulary.h"
 #include "train/corpus_count.h"
 #include "train/counts_input.h"
@@ -52,19 +53,33 @@ std::vector<std::string> input_files(const TrainOptions& options, const Input& i
 }
 
 text::BpeTrainer make_trainer(TrainOptions& options, const Input& input) {
-  options.trainer.vocab_size =
-      cli::parse_integer(options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
-                         text::kMaxIdCount, "--vocab-size");
-  try {
+  const auto take_vocab_size = [&](const std::string& name) {
+    options.trainer.vocab_size = cli::parse_integer(
+        options.vocab_size, text::min_vocab_size(options.trainer.specials.size()),
+        text::kMaxIdCount, name);
+  };
+  const bool is_size_dumped = input.dump && options.vocab_size_option->count() == 0;
+  if (!is_size_dumped) {
+    take_vocab_size("--vocab-size");
+  }
+  if (!input.counts && !input.dump) {
     return text::BpeTrainer(options.trainer);
-  } catch (const base::UsageError& error) {
-    if (!input.counts && !input.dump) {
-      throw;
+  }
+  // Other options were taken from the file, and what is refused of them is its fault.
+  const std::string where = base::at_line(
+      input.dump ? input.dump->path() : base::display_path(train::counts_files(options).front()),
+      1);
+  try {
+    if (is_size_dumped) {
+      take_vocab_size("field 'vocab_size'");
     }
-    // The options that it refuses were taken from the file.
-    throw base::FormatError(
-        base::at_line(input.dump ? input.dump->path() : train::counts_files(options).front(), 1) +
-        ": " + error.what());
+    return text::BpeTrainer(options.trainer);
+  } catch (const text::MemoryLimitError&) {
+    throw;
+  } catch (const base::UsageError& error) {
+    throw base::FormatError(where + ": " + error.what());
+  } catch (const base::FormatError& error) {
+    throw base::FormatError(where + ": " + error.what());
   }
 }
 
@@ -178,7 +193,7 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     text::MergeLog log;
     if (input.dump) {
       log.known = input.dump->merges();
-      log.known_where = input.dump->path();
+      log.known_where = [&](size_t index) { return input.dump->where(index); };
     }
     begin_dump(dump, input, options, trainer, dump_out);
     if (dump_out) {

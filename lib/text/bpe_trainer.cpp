@@ -354,8 +354,8 @@ TrainResult BpeTrainer::State::train(const base::ProgressFn& progress, const Mer
         log.learned(made);
       }
     } else if (made != log.known[merge_count - 1]) {
-      throw base::FormatError(std::string(log.known_where) + ": merge " +
-                              std::to_string(merge_count) +
+      throw base::FormatError((log.known_where ? log.known_where(merge_count - 1) + ": " : "") +
+                              "merge " + std::to_string(merge_count) +
                               " is not the one that its counts give; the file is damaged");
     }
   };

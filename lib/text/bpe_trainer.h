@@ -96,7 +96,8 @@ struct MergeLog {
   // The first merges, which are made anew and must be these; as many as the vocabulary has room
   // for.
   std::span<const TrainedMerge> known;
-  std::string_view known_where;  // names their file in errors
+  // Names the place of one of them in errors, by its index; may be empty.
+  std::function<std::string(size_t)> known_where;
   // Gets every merge behind the known ones as soon as it is chosen; may be empty.
   std::function<void(const TrainedMerge&)> learned;
 };

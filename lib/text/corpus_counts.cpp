@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "text/memory_limit_error.h"
 
 namespace netcl::text {
-
-using base::UsageError;
 
 namespace {
 
@@ -51,11 +50,11 @@ void CorpusCounts::share_memory(size_t threads) {
   const uint64_t other = kOtherMemory + text_bytes_;
   const uint64_t least = other + threads * (kLeastTable + kThreadMemory);
   if (memory_limit_ < least) {
-    throw UsageError("memory limit of " + std::to_string(memory_limit_) +
-                     " bytes: too small to count with " + std::to_string(threads) +
-                     (threads == 1 ? " thread" : " threads") +
-                     (text_bytes_ == 0 ? "" : " and a text that cannot be read in parts") +
-                     "; the least is " + std::to_string(least));
+    throw MemoryLimitError("memory limit of " + std::to_string(memory_limit_) +
+                           " bytes: too small to count with " + std::to_string(threads) +
+                           (threads == 1 ? " thread" : " threads") +
+                           (text_bytes_ == 0 ? "" : " and a text that cannot be read in parts") +
+                           "; the least is " + std::to_string(least));
   }
   table_bytes_ = (memory_limit_ - other) / threads - kThreadMemory;
 }
@@ -69,7 +68,7 @@ void CorpusCounts::make_room(WordCounts& words, size_t count, size_t bytes) {
   runs_->add_run(words);
   const uint64_t needed = words.memory_bytes(count, bytes);
   if (needed > table_bytes_) {
-    throw UsageError(
+    throw MemoryLimitError(
         "memory limit of " + std::to_string(memory_limit_) +
         " bytes: too small for pre-tokens of " + std::to_string(bytes) + " bytes; " +
         std::to_string(kOtherMemory + text_bytes_ + (needed + kThreadMemory) * tables_.size()) +

@@ -88,7 +88,7 @@ CountsReader::Fields CountsReader::split_line() const {
 
 bool CountsReader::next() {
   if (!lines_.next()) {
-    throw FormatError(lines_.path() + ": ends without the line " + std::string(kWordsKey) +
+    throw FormatError(lines_.where() + ": ends without the line " + std::string(kWordsKey) +
                       "; the file is cut off");
   }
   if (lines_.line().starts_with(kSumMark)) {
@@ -127,7 +127,7 @@ void CountsReader::read_sums() {
   };
   const auto read_next = [&](std::string_view key) {
     if (!lines_.next()) {
-      throw FormatError(lines_.path() + ": ends without the line " + std::string(key) +
+      throw FormatError(lines_.where() + ": ends without the line " + std::string(key) +
                         "; the file is cut off");
     }
     return read(key);

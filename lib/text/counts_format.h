@@ -14,7 +14,9 @@
 // "pattern_regex", "add_prefix_space", "special_tokens" (cut out of the text, in id order). Then
 // every distinct pre-token with its occurrences, at least 1 and at most 2^63 - 1, ascending by
 // bytes. Then the sums: bytes and documents of the corpus, occurrences and distinct pre-tokens of
-// the lines above. The last line is "~~words"; a file without it is not whole.
+// the lines above. The last line is "~~words"; a file without it is not whole. No line tells the
+// size of the corpus, which special tokens and prefix spaces change: bytes and documents are taken
+// as they stand.
 //
 // Escapes keep the order: a byte 0x22 to 0x7D is itself, a lower one is '!' and two hexadecimal
 // digits in capital letters, a higher one '~' and two. So whole lines sort as the bytes they stand

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "text/joined_tokens.h"
+#include "text/memory_limit_error.h"
 #include "text/symbol_text.h"
 
 namespace netcl::text {
@@ -293,7 +294,7 @@ uint64_t likely_token_bytes(const WordLayout& layout, uint64_t symbol_limit) {
 }
 
 [[noreturn]] void throw_limit(const WordLayout& layout, uint64_t needed) {
-  throw base::UsageError("memory limit: learning from " + std::to_string(layout.word_count()) +
+  throw MemoryLimitError("memory limit: learning from " + std::to_string(layout.word_count()) +
                          " distinct pre-tokens of " + std::to_string(layout.byte_count()) +
                          " bytes needs " + std::to_string(needed) +
                          " bytes of memory; a limit of that size would do");

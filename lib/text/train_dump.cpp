@@ -95,10 +95,16 @@ TrainerOptions read_dump_options(base::LineReader& lines) {
       lines.where());
 }
 
+uint64_t DumpedMerges::line_of(size_t index) const {
+  const auto batches_before = std::upper_bound(batch_ends.begin(), batch_ends.end(), index);
+  return first_line + index + static_cast<uint64_t>(batches_before - batch_ends.begin());
+}
+
 DumpedMerges read_dumped_merges(base::LineReader& lines) {
   DumpedMerges dumped;
   dumped.end = lines.passed_bytes();
-  std::vector<TrainedMerge> merges;
+  dumped.first_line = lines.line_number() + 1;
+  std::vector<TrainedMerge>& merges = dumped.merges;
   while (lines.next() && lines.complete()) {
     const std::string_view line = lines.line();
     const size_t tab = line.find('\t');
@@ -116,9 +122,11 @@ DumpedMerges read_dumped_merges(base::LineReader& lines) {
                         " merges, but the lines above have " + std::to_string(merges.size()) +
                         "; the file is damaged");
     }
-    dumped.merges = merges;
+    dumped.batch_ends.push_back(number);
     dumped.end = lines.passed_bytes();
   }
+  // What stands behind the last whole batch does not count.
+  merges.resize(dumped.batch_ends.empty() ? 0 : dumped.batch_ends.back());
   return dumped;
 }
 

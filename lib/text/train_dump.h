@@ -44,7 +44,12 @@ TrainerOptions read_dump_options(base::LineReader& lines);
 // FormatError for a line that no interruption leaves.
 struct DumpedMerges {
   std::vector<TrainedMerge> merges;
-  uint64_t end = 0;  // bytes of the file up to the last whole batch
+  uint64_t end = 0;                  // bytes of the file up to the last whole batch
+  uint64_t first_line = 1;           // number of the line that the first merge stands in
+  std::vector<uint64_t> batch_ends;  // merges up to the end of each batch
+
+  // The line that a merge stands in, by its index; a binary search.
+  uint64_t line_of(size_t index) const;
 };
 DumpedMerges read_dumped_merges(base::LineReader& lines);
 

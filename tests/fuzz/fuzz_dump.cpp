@@ -3,6 +3,7 @@
 // ends, or finds merges that its counts do not give.
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -28,7 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     trainer.add_counted_corpus(counts.totals().documents, counts.totals().bytes);
     const text::DumpedMerges dumped = text::read_dumped_merges(lines);
     NETCL_CHECK(dumped.end <= bytes.size());
-    trainer.train({}, {dumped.merges, "dump", {}});
+    const auto where = [&](size_t index) {
+      return "dump:" + std::to_string(dumped.line_of(index));
+    };
+    trainer.train({}, {dumped.merges, where, {}});
   } catch (const base::FormatError&) {
   } catch (const base::UsageError&) {  // options or sums that no trainer takes
   }

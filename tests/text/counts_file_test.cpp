@@ -258,7 +258,7 @@ TEST_CASE("counts file: damaged files are refused with the place") {
       {"~~pieces\t15", "~~pieces\t16", "c:7: states 16 pieces, but the lines above have 15"},
       {"~~words\t3", "~~words\t2", "c:8: states 2 words, but the lines above have 3"},
       {"low\t2\n", "", "c:6: states 15 pieces, but the lines above have 13"},
-      {"~~words\t3\n", "", "c: ends without the line ~~words; the file is cut off"},
+      {"~~words\t3\n", "", "c:7: ends without the line ~~words; the file is cut off"},
       {"~~words\t3\n", "~~words\t3", "c:8: ends in the middle of a line"},
       {"~~words\t3\n", "~~words\t3\nlow\t2\n", "c:9: 'low\\t2' stands behind the end"},
       {"~~words\t3\n", "~~words\t3\n\n", "c:9: '' stands behind the end"},

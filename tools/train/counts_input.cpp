@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/documents.h"
 #include "text/counts_file.h"
+#include "text/memory_limit_error.h"
 
 namespace netcl::train {
 
@@ -34,6 +35,8 @@ void add_counts(base::LineReader& lines, text::BpeTrainer& trainer,
       }
     }
     trainer.add_counted_corpus(counts.totals().documents, counts.totals().bytes);
+  } catch (const text::MemoryLimitError&) {
+    throw;
   } catch (const base::UsageError& error) {  // a sum: nothing that the options could change
     throw base::FormatError(lines.where() + ": " + error.what());
   }

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "text/counts_file.h"
-#include "text/train_dump.h"
 #include "train/counts_input.h"
 #include "train/counts_output.h"
 
@@ -35,9 +34,11 @@ void DumpInput::add_to(text::BpeTrainer& trainer, const base::ProgressFn& progre
       progress({"count", "bytes", bytes, total, "words", trainer.pre_token_count()});
     }
   });
-  text::DumpedMerges dumped = text::read_dumped_merges(lines_);
-  merges_ = std::move(dumped.merges);
-  end_ = dumped.end;
+  dumped_ = text::read_dumped_merges(lines_);
+}
+
+std::string DumpInput::where(size_t index) const {
+  return base::at_line(path(), dumped_.line_of(index));
 }
 
 DumpOutput::DumpOutput(const std::string& path, uint64_t every) : path_(path), every_(every) {

@@ -14,6 +14,7 @@
 #include "base/line_reader.h"
 #include "base/progress.h"
 #include "text/bpe_trainer.h"
+#include "text/train_dump.h"
 
 namespace netcl::train {
 
@@ -31,14 +32,15 @@ class DumpInput {
   void add_to(text::BpeTrainer& trainer, const base::ProgressFn& progress);
 
   // After add_to(): the merges up to the last whole batch, and where in the file that ends.
-  const std::vector<text::TrainedMerge>& merges() const { return merges_; }
-  uint64_t end() const { return end_; }
+  const std::vector<text::TrainedMerge>& merges() const { return dumped_.merges; }
+  uint64_t end() const { return dumped_.end; }
+  // The place of a merge in messages, by its index.
+  std::string where(size_t index) const;
 
  private:
   base::LineReader lines_;
   text::TrainerOptions options_;
-  std::vector<text::TrainedMerge> merges_;
-  uint64_t end_ = 0;
+  text::DumpedMerges dumped_;
 };
 
 // Writes a dump: options and counts in one go, then a batch of merges every so often.

@@ -294,6 +294,8 @@ void take_dump_options(const text::TrainerOptions& dumped, const std::string& wh
   check(options.max_token_length_option, given.max_token_length == dumped.max_token_length);
   check(options.byte_order_option, given.byte_order == dumped.byte_order);
   options.trainer = dumped;
+  options.trainer.memory_limit = given.memory_limit;  // which no dump has
+  options.trainer.temp_dir = given.temp_dir;
   if (options.vocab_size_option->count() == 0) {
     options.vocab_size = std::to_string(dumped.vocab_size);
   }
