@@ -68,6 +68,14 @@ Dump read_dump(const std::string& path) {
   return dump;
 }
 
+// A line of a text, by its number from 1.
+std::string_view line_of_text(std::string_view text, uint64_t number) {
+  for (; number > 1; --number) {
+    text.remove_prefix(text.find('\n') + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
 std::string random_text(Rng& rng, uint64_t words) {
   std::string text;
   for (uint64_t i = 0; i < words; ++i) {
@@ -137,6 +145,11 @@ TEST_CASE("train dump: from wherever it ends, going on gives the whole run") {
       REQUIRE(size - dump.dumped.end < 40 * (every + 1));
       REQUIRE(known.size() <= merges.size());
       REQUIRE(std::equal(known.begin(), known.end(), merges.begin()));
+      for (size_t i = 0; i < known.size(); ++i) {
+        CHECK(line_of_text(text, dump.dumped.line_of(i))
+                  .starts_with(std::to_string(known[i].left) + " " +
+                               std::to_string(known[i].right) + "\t"));
+      }
       TrainedMerges more = known;
       const MergeLog go_on{known, [&](size_t) { return path; },
                            [&](const TrainedMerge& merge) { more.push_back(merge); }};
@@ -154,13 +167,13 @@ TEST_CASE("train dump: a vocabulary of another size is that of a run from the be
   const std::string text = random_text(rng, 300);
   trainer.add_document(text);
   TrainedMerges merges;
-  trainer.train({}, {{}, "", [&](const TrainedMerge& merge) { merges.push_back(merge); }});
+  trainer.train({}, {{}, {}, [&](const TrainedMerge& merge) { merges.push_back(merge); }});
   REQUIRE(merges.size() == 44);
   for (const uint64_t size : {256, 270, 330}) {
     options.vocab_size = size;
     BpeTrainer other(options);
     other.add_document(text);
-    CHECK(to_tokenizer_json(other.train({}, {merges, "dump", {}}).tokenizer) ==
+    CHECK(to_tokenizer_json(other.train({}, {merges, {}, {}}).tokenizer) ==
           to_tokenizer_json(other.train().tokenizer));
   }
 }
@@ -171,14 +184,17 @@ TEST_CASE("train dump: merges that are not those of the counts are refused") {
   BpeTrainer trainer(options);
   trainer.add_document("abab abab cd");
   TrainedMerges merges;
-  trainer.train({}, {{}, "", [&](const TrainedMerge& merge) { merges.push_back(merge); }});
+  trainer.train({}, {{}, {}, [&](const TrainedMerge& merge) { merges.push_back(merge); }});
   REQUIRE(merges.size() == 2);
   for (TrainedMerges wrong : {TrainedMerges{{merges[1]}}, TrainedMerges{merges[0], merges[0]}}) {
-    CHECK_THROWS_WITH(trainer.train({}, {wrong, "dump", {}}),
-                      Catch::StartsWith("dump: merge " + std::to_string(wrong.size())));
+    const auto where = [](size_t index) { return "dump:" + std::to_string(100 + index); };
+    const std::string number = std::to_string(wrong.size());
+    CHECK_THROWS_WITH(
+        trainer.train({}, {wrong, where, {}}),
+        Catch::StartsWith("dump:" + std::to_string(99 + wrong.size()) + ": merge " + number));
   }
   merges[1].count += 1;
-  CHECK_THROWS_AS(trainer.train({}, {merges, "dump", {}}), FormatError);
+  CHECK_THROWS_AS(trainer.train({}, {merges, {}, {}}), FormatError);
 }
 
 TEST_CASE("train dump: damaged dumps are refused with the place") {

@@ -12,7 +12,7 @@
 #include "text/counts_format.h"
 #include "train/tokenizer_output.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name
 class Option;
 }
 namespace netcl::cli {
