@@ -16,15 +16,10 @@ using base::FormatError;
 using base::Json;
 
 // Keys that change RoPE in ways that are not here, or that are other models' names for what is.
-constexpr const char* kOtherRopeKeys[] = {"mrope_section",
-                                          "rotary_pct",
-                                          "rotary_dim",
-                                          "rotary_emb_base",
-                                          "rotary_embedding_base",
-                                          "global_rope_theta",
-                                          "local_rope_theta",
-                                          "layer_rope_theta",
-                                          "compress_rope_theta"};
+constexpr const char* kOtherRopeKeys[] = {
+    "mrope_section",         "rotary_pct",        "rotary_dim",       "rotary_emb_base",
+    "rotary_embedding_base", "global_rope_theta", "local_rope_theta", "layer_rope_theta",
+    "compress_rope_theta"};
 
 // Where the parameters of RoPE stand: `rope` may be `config` itself.
 struct RopeSource {
@@ -97,8 +92,8 @@ RopeSource find_source(const Json& config, const std::string& where) {
   }
   const char* const key = old_key != nullptr ? "rope_scaling" : "rope_parameters";
   const std::string rope_where = where + ": " + key;
-  const bool by_layer =
-      std::any_of(found->begin(), found->end(), [](const Json& value) { return value.is_object(); });
+  const bool by_layer = std::any_of(found->begin(), found->end(),
+                                    [](const Json& value) { return value.is_object(); });
   if (!by_layer) {
     return {config, *found, where, rope_where};
   }
@@ -122,9 +117,8 @@ double require_number(const RopeSource& source, const char* key) {
 std::vector<double> require_numbers(const RopeSource& source, const char* key) {
   const Json& list = base::require_field(source.rope, key, source.rope_where);
   std::vector<double> numbers;
-  const bool good = list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& n) {
-                      return n.is_number();
-                    });
+  const bool good = list.is_array() && std::all_of(list.begin(), list.end(),
+                                                   [](const Json& n) { return n.is_number(); });
   if (!good) {
     throw FormatError(source.rope_where + ": field '" + key +
                       "': " + base::quote(base::to_text(list)) + "; needed is a list of numbers");
@@ -275,10 +269,10 @@ std::optional<RopePairing> read_pairing(const Json& config, const std::string& w
 // One base of frequencies for all layers, or for the layers of this file.
 void check_local_theta(const RopeSource& source) {
   const Json* local = find_field(source.config, "rope_local_base_freq");
-  if (local != nullptr &&
-      only_layer_type(source.config, source.where) != std::optional<std::string>("full_attention")) {
-    throw FormatError(source.where + ": field 'rope_local_base_freq': " +
-                      base::quote(base::to_text(*local)) +
+  if (local != nullptr && only_layer_type(source.config, source.where) !=
+                              std::optional<std::string>("full_attention")) {
+    throw FormatError(source.where +
+                      ": field 'rope_local_base_freq': " + base::quote(base::to_text(*local)) +
                       "; RoPE differs by layer, so keep the theta and the scaling of one");
   }
 }
@@ -326,8 +320,7 @@ struct ScalingJson {
 
 RopeConfig parse_rope_config(const Json& config, const std::string& where) {
   const RopeSource source = find_source(config, where);
-  const bool any = !source.rope.empty() ||
-                   find_field(config, "rope_theta") != nullptr ||
+  const bool any = !source.rope.empty() || find_field(config, "rope_theta") != nullptr ||
                    find_field(config, "partial_rotary_factor") != nullptr ||
                    find_field(config, "num_attention_heads") != nullptr;
   if (!any) {
@@ -352,9 +345,9 @@ RopeConfig parse_rope_config(const Json& config, const std::string& where) {
   made.theta = find_either("rope_theta");
   made.partial_rotary_factor = find_either("partial_rotary_factor");
   if (made.partial_rotary_factor.value_or(1) > 1) {
-    throw FormatError(
-        where + ": field 'partial_rotary_factor': " +
-        base::number_text(*made.partial_rotary_factor) + "; allowed are numbers up to 1");
+    throw FormatError(where + ": field 'partial_rotary_factor': " +
+                      base::number_text(*made.partial_rotary_factor) +
+                      "; allowed are numbers up to 1");
   }
   made.head_dim = find_head_dim(config, where);
   made.pairing = read_pairing(config, where);
@@ -376,7 +369,8 @@ void check_head_dim(const RopeConfig& config, int64_t head_dim) {
 int64_t rotary_size(const RopeConfig& config, int64_t head_dim) {
   check_head_dim(config, head_dim);
   const double part = config.partial_rotary_factor.value_or(1);
-  const auto size = static_cast<int64_t>(static_cast<double>(head_dim) * part);
+  const int64_t size =
+      part == 1 ? head_dim : static_cast<int64_t>(static_cast<double>(head_dim) * part);
   if (size < 2 || size % 2 != 0) {
     throw FormatError(config.where + ": rotates " + std::to_string(size) + " of " +
                       std::to_string(head_dim) + " elements of a head (partial_rotary_factor " +

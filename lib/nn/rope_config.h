@@ -20,7 +20,7 @@ struct RopeConfig {
   RopeScaling scaling;
   std::optional<double> theta;
   std::optional<double> partial_rotary_factor;  // above 0, up to 1
-  std::optional<int64_t> head_dim;     // elements of a head that RoPE sees
+  std::optional<int64_t> head_dim;              // elements of a head that RoPE sees
   std::optional<RopePairing> pairing;  // of our own key rope_pairing, or of rope_interleave
 };
 

@@ -191,8 +191,8 @@ struct MakeFrequencies {
       if (wavelength > original / s.low_freq_factor) {
         w /= s.factor;
       } else if (wavelength >= original / s.high_freq_factor) {
-        const double kept = (original / wavelength - s.low_freq_factor) /
-                            (s.high_freq_factor - s.low_freq_factor);
+        const double kept =
+            (original / wavelength - s.low_freq_factor) / (s.high_freq_factor - s.low_freq_factor);
         w = (1 - kept) * w / s.factor + kept * w;
       }
     }
@@ -204,8 +204,8 @@ struct MakeFrequencies {
     const auto check_length = [&](const char* field, size_t count) {
       if (count != pairs) {
         throw FormatError("longrope: length of " + std::string(field) + " is " +
-                          std::to_string(count) + "; a rotary size of " +
-                          std::to_string(rope_dim) + " needs " + std::to_string(pairs));
+                          std::to_string(count) + "; a rotary size of " + std::to_string(rope_dim) +
+                          " needs " + std::to_string(pairs));
       }
     };
     check_length("short_factor", s.short_factor.size());

@@ -19,28 +19,28 @@ using base::Json;
 
 // Keys of other attentions. Harmless when null, false, 0 or empty.
 constexpr const char* kRefused[] = {
-    "alibi",                   // distances added to scores
-    "attention_chunk_size",    // Llama 4: keys of the own chunk only
-    "attention_k_eq_v",        // Gemma 4: no v_proj
-    "attention_sinks",         // a score without a key
-    "attention_value_scale",   // values scaled
-    "attn_config",             // MPT: its own description
-    "attn_output_gate",        // Qwen3 Next: results scaled by a gate
-    "attn_temperature_tuning", // Llama 4: queries scaled by position
-    "clip_qkv",                // OLMo: projections clipped
-    "index_topk",              // DeepSeek V3.2: chosen keys only
-    "key_multiplier",          // Falcon H1: keys scaled
-    "kv_lora_rank",            // DeepSeek: projections by way of a latent vector
+    "alibi",                    // distances added to scores
+    "attention_chunk_size",     // Llama 4: keys of the own chunk only
+    "attention_k_eq_v",         // Gemma 4: no v_proj
+    "attention_sinks",          // a score without a key
+    "attention_value_scale",    // values scaled
+    "attn_config",              // MPT: its own description
+    "attn_output_gate",         // Qwen3 Next: results scaled by a gate
+    "attn_temperature_tuning",  // Llama 4: queries scaled by position
+    "clip_qkv",                 // OLMo: projections clipped
+    "index_topk",               // DeepSeek V3.2: chosen keys only
+    "key_multiplier",           // Falcon H1: keys scaled
+    "kv_lora_rank",             // DeepSeek: projections by way of a latent vector
     "layer_block_sliding_window",
     "no_rope_layer_interval",  // SmolLM 3: layers without RoPE
     "no_rope_layers",
     "q_lora_rank",
-    "qk_layernorm",            // Phi: layer norm of q and k
+    "qk_layernorm",  // Phi: layer norm of q and k
     "qk_norm",
     "scale_attn_by_inverse_layer_idx",
     "sliding_window_pattern",  // Gemma 3: windows by layer
     "use_bidirectional_attention",
-    "use_qk_norm",             // Llama 4, Cohere, Hunyuan: other norms, or after RoPE
+    "use_qk_norm",  // Llama 4, Cohere, Hunyuan: other norms, or after RoPE
 };
 
 // Model types of transformers 5.24 whose attention has no key for what sets it apart.
@@ -58,9 +58,8 @@ constexpr RefusedType kRefusedTypes[] = {
 };
 
 // Rotate neighbours, (2c, 2c + 1), in transformers 5.24.
-constexpr std::string_view kInterleavedTypes[] = {"cohere",      "cohere2", "ernie4_5",
-                                                  "ernie4_5_moe", "glm",    "glm4",
-                                                  "helium"};
+constexpr std::string_view kInterleavedTypes[] = {"cohere", "cohere2", "ernie4_5", "ernie4_5_moe",
+                                                  "glm",    "glm4",    "helium"};
 
 // Windows on every other layer or the like, as older files, without layer_types, leave unsaid.
 constexpr std::string_view kMixedTypes[] = {"gemma2", "cohere2"};
@@ -99,26 +98,18 @@ void refuse_other_attention(const Json& config, const std::string& where,
   }
   for (const RefusedType& type : kRefusedTypes) {
     if (model_type.starts_with(type.prefix)) {
-      refuse(where, "model_type", Json(model_type),
-             "not supported, as " + std::string(type.why));
+      refuse(where, "model_type", Json(model_type), "not supported, as " + std::string(type.why));
     }
   }
 }
 
 // A file without any of these is no description of attention, but some other JSON.
 void require_known_field(const Json& config, const std::string& where) {
-  constexpr const char* kFields[] = {"hidden_size",
-                                     "num_attention_heads",
-                                     "num_key_value_heads",
-                                     "head_dim",
-                                     "rope_theta",
-                                     "rms_norm_eps",
-                                     "rope_scaling",
-                                     "rope_parameters",
-                                     "partial_rotary_factor",
-                                     "rope_pairing",
-                                     "sliding_window",
-                                     "max_position_embeddings"};
+  constexpr const char* kFields[] = {
+      "hidden_size",  "num_attention_heads", "num_key_value_heads",
+      "head_dim",     "rope_theta",          "rms_norm_eps",
+      "rope_scaling", "rope_parameters",     "partial_rotary_factor",
+      "rope_pairing", "sliding_window",      "max_position_embeddings"};
   const bool any = std::any_of(std::begin(kFields), std::end(kFields),
                                [&](const char* field) { return config.contains(field); });
   if (!any) {
@@ -234,8 +225,11 @@ void read_rope(const Json& config, const std::string& where, const std::string& 
 
 RotaryAttentionSettings read_rotary_attention_config(const std::string& path) {
   const ConfigFile file = read_config_file(path);
-  const Json& config = file.json;
-  const std::string& where = file.where;
+  return parse_rotary_attention_config(file.json, file.where);
+}
+
+RotaryAttentionSettings parse_rotary_attention_config(const Json& config,
+                                                      const std::string& where) {
   require_known_field(config, where);
   const std::string model_type = find_string(config, "model_type", where).value_or("");
   refuse_other_attention(config, where, model_type);

@@ -88,9 +88,9 @@ TEST_CASE("rope config: parameters by layer type are those of the file's only ty
   CHECK(sliding.theta == 10000);
   CHECK(std::holds_alternative<nn::RopeUnscaled>(sliding.scaling));
   CHECK_THAT(error_of("{" + by_layer + "}"), Contains("rope_parameters") && Contains("differs"));
-  CHECK_THAT(error_of(R"({"layer_types": ["full_attention", "sliding_attention"], )" + by_layer +
-                      "}"),
-             Contains("rope_parameters") && Contains("differs"));
+  CHECK_THAT(
+      error_of(R"({"layer_types": ["full_attention", "sliding_attention"], )" + by_layer + "}"),
+      Contains("rope_parameters") && Contains("differs"));
   CHECK_THAT(error_of(R"({"layer_types": ["other"], )" + by_layer + "}"), Contains("'other'"));
   const RopeConfig same = parse(R"({"rope_parameters": {
       "a": {"rope_type": "default", "rope_theta": 3}, "b": {"rope_theta": 3, "rope_type": "default"}}})");

@@ -69,8 +69,8 @@ TEST_CASE("rope scaling: frequencies and attention factors are those of the defi
     REQUIRE(config.theta);
     const int64_t rope_dim = nn::rotary_size(config, *config.head_dim);
     CHECK(rope_dim == want["rope_dim"].get<int64_t>());
-    const nn::RopeFrequencies got = nn::rope_frequencies(
-        config.scaling, *config.theta, rope_dim, want["sequence_length"].get<int64_t>());
+    const nn::RopeFrequencies got = nn::rope_frequencies(config.scaling, *config.theta, rope_dim,
+                                                         want["sequence_length"].get<int64_t>());
     CHECK(close_to(got.attention_factor, want["attention_factor"].get<double>()));
     const std::vector<double> radians = want["radians"].get<std::vector<double>>();
     REQUIRE(got.radians.size() == radians.size());

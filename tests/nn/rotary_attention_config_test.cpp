@@ -106,8 +106,7 @@ TEST_CASE("module config: the window is that of the layer") {
     return error_of(model(R"("sliding_window": 8, )" + fields));
   };
   CHECK_THAT(
-      refused(
-          R"("use_sliding_window": true, "max_window_layers": 21, "num_hidden_layers": 28)"),
+      refused(R"("use_sliding_window": true, "max_window_layers": 21, "num_hidden_layers": 28)"),
       Contains("'max_window_layers': '21'"));
   CHECK_THAT(refused(R"("model_type": "gemma2")"),
              Contains("'sliding_window': '8'") && Contains("gemma2"));

@@ -141,7 +141,8 @@ TEST_CASE("rotary scaling: q and k turn by the frequencies for the longest posit
   }
 }
 
-TEST_CASE("rotary scaling: results are those of the reference in double, before and past training") {
+TEST_CASE(
+    "rotary scaling: results are those of the reference in double, before and past training") {
   for (const core::Queue& queue : queues()) {
     for (const nn::RopeScaling& scaling : all_scalings()) {
       CAPTURE(std::string(nn::rope_scaling_name(scaling)));
@@ -214,7 +215,8 @@ TEST_CASE("rotary scaling: lists of another length and an odd rotary size are re
   const core::Queue queue = core::DeviceManager::open("host").queue;
   RotaryAttentionConfig config = config_with(all_scalings().back());
   config.rope_dim = 6;
-  CHECK_THROWS_WITH(module_with(queue, config), Contains("rope: longrope: length of short_factor is 4"));
+  CHECK_THROWS_WITH(module_with(queue, config),
+                    Contains("rope: longrope: length of short_factor is 4"));
   config = config_with(nn::RopeLinear{2});
   config.rope_dim = 7;
   CHECK_THROWS_WITH(module_with(queue, config), Contains("rope_dim is 7"));
