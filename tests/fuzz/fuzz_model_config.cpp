@@ -20,8 +20,9 @@ void read_rope(const base::Json& config) {
               rope.scaling);
   nn::rotary_size(rope, rope.head_dim.value_or(8));
   for (const int64_t length : {int64_t{1}, int64_t{1000}, INT64_MAX}) {
-    NETCL_CHECK(nn::rope_frequencies(rope.scaling, rope.theta.value_or(10000), 8, length)
-                    .radians.size() == 4);
+    NETCL_CHECK(
+        nn::rope_frequencies(rope.scaling, rope.theta.value_or(10000), 8, length).radians.size() ==
+        4);
   }
 }
 
