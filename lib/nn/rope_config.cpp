@@ -369,7 +369,8 @@ void check_head_dim(const RopeConfig& config, int64_t head_dim) {
 int64_t rotary_size(const RopeConfig& config, int64_t head_dim) {
   check_head_dim(config, head_dim);
   const double part = config.partial_rotary_factor.value_or(1);
-  const auto size = static_cast<int64_t>(static_cast<double>(head_dim) * part);
+  const int64_t size =
+      part == 1 ? head_dim : static_cast<int64_t>(static_cast<double>(head_dim) * part);
   if (size < 2 || size % 2 != 0) {
     throw FormatError(config.where + ": rotates " + std::to_string(size) + " of " +
                       std::to_string(head_dim) + " elements of a head (partial_rotary_factor " +

@@ -225,8 +225,11 @@ void read_rope(const Json& config, const std::string& where, const std::string& 
 
 RotaryAttentionSettings read_rotary_attention_config(const std::string& path) {
   const ConfigFile file = read_config_file(path);
-  const Json& config = file.json;
-  const std::string& where = file.where;
+  return parse_rotary_attention_config(file.json, file.where);
+}
+
+RotaryAttentionSettings parse_rotary_attention_config(const Json& config,
+                                                      const std::string& where) {
   require_known_field(config, where);
   const std::string model_type = find_string(config, "model_type", where).value_or("");
   refuse_other_attention(config, where, model_type);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/json_file.h"
 #include "nn/rope.h"
 #include "nn/rope_scaling.h"
 
@@ -43,6 +44,10 @@ struct RotaryAttentionSettings {
 // module is one layer, so keep its type in layer_types. Fields that say nothing about attention are
 // left alone, among them those of dropout. Throws IoError; FormatError naming the field.
 RotaryAttentionSettings read_rotary_attention_config(const std::string& path);
+
+// The same from the object in a file; `where` names it in messages.
+RotaryAttentionSettings parse_rotary_attention_config(const base::Json& config,
+                                                      const std::string& where);
 
 }  // namespace netcl::nn
 

@@ -156,6 +156,21 @@ seeds = {
         "dtype_without_tensors": safetensors({"z": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}, bytes(2)),
         "no_tensors": safetensors({}, b""),
     },
+    "fuzz_model_config": {
+        "llama3": json.dumps({"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "rope_theta": 500000.0,
+                              "max_position_embeddings": 128, "attention_bias": False, "rope_scaling": {
+                                  "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                  "original_max_position_embeddings": 32}}).encode(),
+        "by_layer": json.dumps({"head_dim": 8, "num_attention_heads": 2, "layer_types": ["sliding_attention"],
+                                "sliding_window": 4, "rope_parameters": {
+                                    "full_attention": {"rope_type": "linear", "factor": 8, "rope_theta": 1e6},
+                                    "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}}).encode(),
+        "longrope": json.dumps({"type": "longrope", "short_factor": [1, 1.5, 2, 3], "long_factor": [2, 4, 8, 16],
+                                "factor": 4, "original_max_position_embeddings": 16}).encode(),
+        "yarn_dynamic": b'{"type":"yarn","rope_type":"dynamic","factor":2,"max_position_embeddings":8,"truncate":false,'
+                        b'"beta_fast":32,"beta_slow":1,"mscale":1,"mscale_all_dim":0.5,"attention_factor":null}',
+        "head_dim_largest": b'{"rope_theta":1,"head_dim":9223372036854775807,"num_attention_heads":1}',
+    },
     "fuzz_json_tensor": {
         "f32_nan": tensor("f32", [2, 2], [1, -2.5, "NaN", 1e-7]),
         "u64_largest": tensor("u64", [1], [2**64 - 1]),
