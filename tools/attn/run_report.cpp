@@ -40,6 +40,10 @@ std::string report_json(const RunReport& report, const AttentionPass& pass) {
   json["softcap"] = problem.softcap;
   json["causal"] = problem.causal;
   json["mask"] = mask_text(pass.options, pass.inputs);
+  json["alibi"] = !problem.slopes.empty();
+  json["sinks"] = !problem.sinks.empty();
+  json["sequences"] =
+      value_or_null(problem.is_packed ? std::optional(problem.sequences.size()) : std::nullopt);
   json["rope_pairing"] = report.rope_pairing;
   json["rope_theta"] = value_or_null(report.rope_theta);
   json["wall_ms"] = report.times.wall_ms;
