@@ -107,6 +107,9 @@ std::string mask_text(const nn::AttentionOptions& options, const nn::AttentionIn
   if (!inputs.kv_lens.empty()) {
     add("key lengths");
   }
+  if (!inputs.cu_seqlens_q.empty()) {
+    add("packed sequences");
+  }
   return text;
 }
 
@@ -123,6 +126,7 @@ Explanation explain_pass(const AttentionPass& pass) {
   all.default_scale = !pass.options.scale.has_value();
   all.softcap = problem.softcap;
   all.mask = mask_text(pass.options, pass.inputs);
+  all.alibi = !problem.slopes.empty();
 
   const std::vector<double> raw = run_stage(pass, ScoreStage::kRaw, true).scores->to_doubles();
   const std::vector<double> scaled = scores_at(pass, ScoreStage::kRaw).to_doubles();
@@ -149,6 +153,7 @@ Explanation explain_pass(const AttentionPass& pass) {
     }
     part.masked = matrix_of(masked, index, size);
     part.weights = matrix_of(weights, index, size);
+    part.sink = static_cast<double>(problem.sink(part.head));
     part.v =
         head_rows(v, problem.v, part.batch, part.head / group, problem.kv_len, problem.v_head_dim);
     part.y = head_rows(y, problem.y, part.batch, part.head, problem.q_len, problem.v_head_dim);

@@ -59,7 +59,8 @@ double half_ulp(core::DType dtype) {
 
 double attention_error_bound(const BoundInputs& inputs) {
   double scores = std::fabs(inputs.scale) * longest_row(*inputs.q, inputs.head_dim) *
-                  longest_row(*inputs.k, inputs.head_dim);
+                      longest_row(*inputs.k, inputs.head_dim) +
+                  inputs.bias;
   if (inputs.mask != nullptr && core::is_floating(inputs.mask->dtype())) {
     scores += largest_finite(*inputs.mask);
   }

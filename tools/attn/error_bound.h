@@ -27,11 +27,11 @@ Comparison compare(const core::HostTensor& result, const core::HostTensor& refer
 
 // What float attention may add to the rounding of the result:
 //   v * (8 * 2^-24 * (1 + s) + 2 * s * rotation)
-// s = |scale| * (longest row of q) * (longest row of k) + (largest finite mask value), a bound of
-// the scores; v = the largest value. An error e of a score changes a weight by the factor 1 + e and
-// so the output by 2 e v at most; a dot product of n products, summed in a tree or blocks, errs by
-// a few 2^-24 of |q| |k|. `rotation` = rounding of rotated q and k to their storage types, 0
-// without RoPE. NaN and infinities are left out of the maxima.
+// s = |scale| * (longest row of q) * (longest row of k) + (largest finite mask value) + bias, a
+// bound of the scores; v = the largest value. An error e of a score changes a weight by the factor
+// 1 + e and so the output by 2 e v at most; a dot product of n products, summed in a tree or
+// blocks, errs by a few 2^-24 of |q| |k|. `rotation` = rounding of rotated q and k to their storage
+// types, 0 without RoPE. NaN and infinities are left out of the maxima.
 struct BoundInputs {
   const core::HostTensor* q = nullptr;  // last axis: one row of a head, or of all heads (packed)
   const core::HostTensor* k = nullptr;
@@ -39,6 +39,7 @@ struct BoundInputs {
   const core::HostTensor* mask = nullptr;  // floating, or null
   int64_t head_dim = 1;
   double scale = 1;
+  double bias = 0;  // largest ALiBi term and sink
   double rotation = 0;
 };
 double attention_error_bound(const BoundInputs& inputs);

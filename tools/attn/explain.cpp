@@ -86,11 +86,14 @@ std::string softmax_line(const ExplainPart& part, int64_t row, int64_t kv_len) {
   const double* scores = &part.masked[static_cast<size_t>(row * kv_len)];
   const double* weights = &part.weights[static_cast<size_t>(row * kv_len)];
   std::string out = "   row " + std::to_string(row) + ": ";
-  double maximum = kNothing;
+  const bool has_sink = part.sink != kNothing;
+  double maximum = part.sink;
+  bool any = false;
   for (int64_t j = 0; j < kv_len; ++j) {
     maximum = std::max(maximum, scores[j]);
+    any = any || scores[j] != kNothing;
   }
-  if (maximum == kNothing) {
+  if (!any) {
     return out + "no visible key; all weights are 0\n";
   }
   const bool shifted = std::fabs(maximum) > kPlainExponent;
@@ -105,6 +108,13 @@ std::string softmax_line(const ExplainPart& part, int64_t row, int64_t kv_len) {
     terms += (terms.empty() ? "e^" : ", e^") +
              (shifted ? std::string("(") + score(scores[j]) + " - " + score(maximum) + ")"
                       : score(scores[j])) +
+             " = " + score(power);
+  }
+  if (has_sink) {
+    const double power = std::exp(shifted ? part.sink - maximum : part.sink);
+    sum += power;
+    terms += "; sink e^" +
+             (shifted ? "(" + score(part.sink) + " - " + score(maximum) + ")" : score(part.sink)) +
              " = " + score(power);
   }
   return out + terms + "; sum " + score(sum) + "; weights " + list(weights, kv_len, weight) + "\n";
@@ -147,7 +157,8 @@ std::string explain_part(const Explanation& all, const ExplainPart& part) {
     title("Soft cap " + score(all.softcap) + " * tanh(score / " + score(all.softcap) + ")");
     show(part.softcap, score);
   }
-  title(all.mask.empty() ? "Masked (nothing is hidden)" : "Masked (" + all.mask + ")");
+  title((all.alibi ? "Less slope * distance (ALiBi), masked (" : "Masked (") +
+        (all.mask.empty() ? "nothing is hidden" : all.mask) + ")");
   show(part.masked, score);
   title("Softmax of each row");
   for (int64_t i = 0; i < all.q_len; ++i) {

@@ -4,6 +4,7 @@
 #define NETCL_TOOLS_ATTN_EXPLAIN_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,11 @@ struct ExplainPart {
   std::vector<double> raw;      // q.k
   std::vector<double> scaled;   // scale * q.k
   std::vector<double> softcap;  // empty: no softcap
-  std::vector<double> masked;   // -inf where not visible
+  std::vector<double> masked;   // after ALiBi; -inf where not visible
   std::vector<double> weights;
   std::vector<double> v;  // [kv_len, v_head_dim]
   std::vector<double> y;
+  double sink = -std::numeric_limits<double>::infinity();  // -inf: none
 };
 
 struct Explanation {
@@ -31,7 +33,8 @@ struct Explanation {
   bool default_scale = true;  // 1 / sqrt(head_dim)
   double softcap = 0;
   std::string rotation;  // RoPE of q and k, done before; empty: none
-  std::string mask;      // what hides keys ("causal, bottom-right"); empty: nothing does
+  bool alibi = false;
+  std::string mask;  // what hides keys ("causal, bottom-right"); empty: nothing does
   std::vector<ExplainPart> parts;
 };
 

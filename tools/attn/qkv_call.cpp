@@ -8,6 +8,7 @@
 #include "attn/rope_choice.h"
 #include "base/error.h"
 #include "core/tensor_file.h"
+#include "nn/alibi.h"
 
 namespace netcl::attn {
 
@@ -18,13 +19,15 @@ using core::HostTensor;
 
 constexpr int64_t kMaxPosition = int64_t{1} << 24;  // a table of angles has a row for each
 
-// Query i of batch b is aligned with key i + offsets[b]. Without --positions keys stand at 0, 1, 2,
+// Query i of batch b is aligned with key i + its offset. Without --positions keys stand at 0, 1, 2,
 // ... and queries where they are aligned, before the first key or after the last one too; all are
 // shifted alike so that no position is negative, which changes no score.
 void place_by_alignment(const nn::AttentionProblem& problem, Rotation& rotation) {
-  const auto [least, most] = std::minmax_element(problem.offsets.begin(), problem.offsets.end());
-  const int64_t low = least == problem.offsets.end() ? 0 : *least;
-  const int64_t high = most == problem.offsets.end() ? 0 : *most;
+  const auto [least, most] = std::minmax_element(
+      problem.sequences.begin(), problem.sequences.end(),
+      [](const nn::Sequence& a, const nn::Sequence& b) { return a.offset < b.offset; });
+  const int64_t low = problem.sequences.empty() ? 0 : least->offset;
+  const int64_t high = problem.sequences.empty() ? 0 : most->offset;
   if (low <= -kMaxPosition || high >= kMaxPosition) {
     throw FormatError("--rope: the causal offset " + std::to_string(low < 0 ? low : high) +
                       " places queries outside the positions allowed, 0 to " +
@@ -34,9 +37,9 @@ void place_by_alignment(const nn::AttentionProblem& problem, Rotation& rotation)
   rotation.k.offset = shift;
   rotation.q.offset = low + shift;
   if (low != high) {
-    for (const int64_t offset : problem.offsets) {
+    for (const nn::Sequence& sequence : problem.sequences) {
       for (int64_t i = 0; i < problem.q_len; ++i) {
-        rotation.q.positions.push_back(i + offset + shift);
+        rotation.q.positions.push_back(i + sequence.offset + shift);
       }
     }
   }
@@ -51,7 +54,7 @@ void place_by_positions(const nn::AttentionProblem& problem, const std::string& 
   const std::vector<int64_t> keys = load_positions(argument, problem.batch, problem.kv_len);
   const bool shared = keys.size() == static_cast<size_t>(problem.kv_len);
   for (int64_t b = 0; b < problem.batch; ++b) {
-    const int64_t offset = problem.offsets[static_cast<size_t>(b)];
+    const int64_t offset = problem.sequences[static_cast<size_t>(b)].offset;
     if (offset < 0 || offset > problem.kv_len - problem.q_len) {
       throw FormatError("--positions: " + std::to_string(problem.q_len) + " queries from key " +
                         std::to_string(offset) + " on, of " + std::to_string(problem.kv_len) +
@@ -109,12 +112,41 @@ nn::AttentionProblem make_problem(const RunOptions& options, const QkvCall& call
     std::string names = "--q " + options.q + " --k " + options.k + " --v " + options.v;
     names += options.mask.empty() ? "" : " --mask " + options.mask;
     names += options.kv_lens.empty() ? "" : " --kv-lens " + options.kv_lens;
+    names += options.alibi.empty() ? "" : " --alibi " + options.alibi;
+    names += options.sinks.empty() ? "" : " --sinks " + options.sinks;
+    names += options.cu_seqlens_q.empty() ? "" : " --cu-seqlens-q " + options.cu_seqlens_q;
+    names += options.cu_seqlens_k.empty() ? "" : " --cu-seqlens-k " + options.cu_seqlens_k;
     names += options.causal_offset.empty() ? "" : " --causal-offset " + options.causal_offset;
     std::string_view what = error.what();
     constexpr std::string_view kPlace = "attention: ";
     what.remove_prefix(what.starts_with(kPlace) ? kPlace.size() : 0);
     throw FormatError(names + ": " + std::string(what));
   }
+}
+
+// Floating numbers of a tensor argument, [heads] or with `by_batch` [batch, heads] too.
+std::vector<float> load_head_terms(const std::string& argument, const std::string& option,
+                                   bool by_batch) {
+  const HostTensor tensor = core::load_tensor(argument);
+  const size_t rank = tensor.shape().rank();
+  if ((rank != 1 && !(by_batch && rank == 2)) || !core::is_floating(tensor.dtype())) {
+    throw FormatError(option + ": " + argument + " is " +
+                      std::string(core::dtype_name(tensor.dtype())) + ' ' + tensor.shape().text() +
+                      "; wanted floating [heads]" + (by_batch ? " or [batch, heads]" : ""));
+  }
+  return tensor.to_floats();
+}
+
+// The bounds of packed sequences. An empty list would mean that there are none.
+std::vector<int64_t> load_bounds(const std::string& argument, const std::string& option) {
+  if (argument.empty()) {
+    return {};
+  }
+  std::vector<int64_t> bounds = load_integers(argument, option);
+  if (bounds.empty()) {
+    throw FormatError(option + ": " + argument + " is empty; it starts with 0");
+  }
+  return bounds;
 }
 
 std::vector<int64_t> load_offsets(const std::string& argument) {
@@ -204,7 +236,19 @@ QkvCall load_qkv_call(const RunOptions& options) {
     shapes.mask = call.mask->shape();
     shapes.mask_dtype = call.mask->dtype();
   }
+  shapes.cu_seqlens_q = call.cu_seqlens_q = load_bounds(options.cu_seqlens_q, "--cu-seqlens-q");
+  shapes.cu_seqlens_k = call.cu_seqlens_k = load_bounds(options.cu_seqlens_k, "--cu-seqlens-k");
+  if (!options.sinks.empty()) {
+    shapes.sinks = call.sinks = load_head_terms(options.sinks, "--sinks", false);
+  }
+  if (!options.alibi.empty()) {
+    shapes.alibi_slopes = call.alibi_slopes = load_head_terms(options.alibi, "--alibi", true);
+  }
   call.problem = make_problem(options, call, shapes);
+  if (options.has_alibi && options.alibi.empty()) {
+    shapes.alibi_slopes = call.alibi_slopes = nn::default_alibi_slopes(call.problem.heads);
+    call.problem = make_problem(options, call, shapes);
+  }
   if (options.rotates()) {
     call.rotation = make_rotation(options, call);
   }
@@ -225,7 +269,11 @@ nn::AttentionInputs upload(const QkvCall& call, const core::Queue& queue, bool e
                              {},
                              {},
                              {},
-                             call.kv_lens};
+                             call.kv_lens,
+                             call.alibi_slopes,
+                             call.sinks,
+                             call.cu_seqlens_q,
+                             call.cu_seqlens_k};
   if (call.mask.has_value()) {
     inputs.mask = core::Tensor::from_host(queue, *call.mask);
   }

@@ -17,7 +17,7 @@
 namespace netcl::attn {
 
 // Rotation of q and k before attention. Key j stands at j, or at positions[j]; query i where the
-// key stands that it is aligned with, i + offsets[b] of the checked call.
+// key stands that it is aligned with, i + the offset of its batch item in the checked call.
 struct Rotation {
   nn::RopeOptions table;
   nn::RopeCall q, k;
@@ -28,6 +28,8 @@ struct QkvCall {
   core::HostTensor q, k, v;
   std::optional<core::HostTensor> mask;
   std::vector<int64_t> kv_lens;
+  std::vector<float> alibi_slopes, sinks;
+  std::vector<int64_t> cu_seqlens_q, cu_seqlens_k;
   nn::AttentionOptions options;
   nn::AttentionProblem problem;
   std::optional<Rotation> rotation;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "attn/computed_run.h"
@@ -46,6 +47,28 @@ double rotation_rounding(const QkvCall& call) {
   return half_ulp(call.q.dtype()) + half_ulp(call.k.dtype());
 }
 
+// The largest term of ALiBi in any score, hidden ones included, plus the largest sink.
+double largest_bias(const nn::AttentionProblem& problem) {
+  double slope_term = 0;
+  for (size_t s = 0; s < problem.sequences.size(); ++s) {
+    const nn::Sequence& x = problem.sequences[s];
+    const double distance =
+        std::max(std::fabs(static_cast<double>(x.q_begin + x.offset - (x.k_end - 1))),
+                 std::fabs(static_cast<double>(x.q_end - 1 + x.offset - x.k_begin)));
+    for (int64_t h = 0; h < problem.heads; ++h) {
+      const double slope =
+          std::fabs(static_cast<double>(problem.slope(static_cast<int64_t>(s), h)));
+      slope_term = std::max(slope_term, slope * distance);
+    }
+  }
+  double sink_term = 0;
+  for (const float sink : problem.sinks) {
+    sink_term =
+        std::isfinite(sink) ? std::max(sink_term, std::fabs(static_cast<double>(sink))) : sink_term;
+  }
+  return slope_term + sink_term;
+}
+
 Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue& host,
                      const base::ProgressFn& progress) {
   nn::AttentionOptions plain = call.options;
@@ -59,6 +82,7 @@ Comparison check_qkv(const QkvCall& call, const HostTensor& y, const core::Queue
   bound.mask = call.mask.has_value() ? &*call.mask : nullptr;
   bound.head_dim = call.problem.head_dim;
   bound.scale = call.problem.scale * rotation_scale(call);
+  bound.bias = largest_bias(call.problem);
   bound.rotation = rotation_rounding(call);
   return compare(y, reference.y, attention_error_bound(bound));
 }

@@ -117,6 +117,29 @@ void set_causal(RunOptions& o, const std::vector<std::string>& values) {
   }
 }
 
+void set_alibi(RunOptions& o, const std::vector<std::string>& values) {
+  if (values.size() > 1) {
+    throw UsageError("--alibi: given " + std::to_string(values.size()) + " times; give it once");
+  }
+  o.has_alibi = true;
+  o.alibi = values.empty() ? "" : values.front();
+}
+
+void declare_alibi(cli::ToolApp& app, RunOptions& o, const char* group) {
+  app.add_option(
+         "--alibi",
+         [&o](const std::vector<std::string>& values) {
+           set_alibi(o, values);
+           return true;
+         },
+         "Take slope * distance from the aligned key off the scores, before the\n"
+         "mask; T: slopes [heads] or [batch, heads]; default: 2^(-8h/heads)")
+      ->type_name("[T]")
+      ->expected(0, 1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
+}
+
 void declare_attention(cli::ToolApp& app, RunOptions& o) {
   const char* const group = "Attention";
   app.add_option(
@@ -144,6 +167,15 @@ void declare_attention(cli::ToolApp& app, RunOptions& o) {
       ->group(group);
   app.add_real("--softcap", o.softcap, 0, kMaxReal, "C * tanh(score / C) before the mask; 0 = off")
       ->group(group);
+  declare_alibi(app, o, group);
+  app.add_text("--sinks", o.sinks, "T",
+               "[heads]: one more logit for each row's softmax, without a value")
+      ->group(group);
+  app.add_text("--cu-seqlens-q", o.cu_seqlens_q, "T",
+               "Sequences packed one after the other in a batch of 1: where each\n"
+               "starts, and the end; --layout bshd may leave out batch")
+      ->group(group);
+  app.add_text("--cu-seqlens-k", o.cu_seqlens_k, "T", "The same for k and v")->group(group);
   mark(app.add_real("--scale", o.scale, -kMaxReal, kMaxReal,
                     "Factor of q.k; default 1/sqrt(head_dim)")
            ->group(group),
@@ -227,8 +259,9 @@ void check_sources(const RunOptions& o) {
   refuse(o.ids.empty() && (!o.embedding.empty() || o.vocab_size != 0),
          std::string(o.vocab_size != 0 ? "--vocab-size" : "--embedding") + " needs --ids");
   refuse(o.has_seed && o.vocab_size == 0, "--seed needs --vocab-size, which it seeds");
-  const std::string* const inputs[] = {&o.q,    &o.k,         &o.v,         &o.x,      &o.ids,
-                                       &o.mask, &o.embedding, &o.positions, &o.kv_lens};
+  const std::string* const inputs[] = {
+      &o.q,         &o.k,       &o.v,     &o.x,     &o.ids,          &o.mask,        &o.embedding,
+      &o.positions, &o.kv_lens, &o.alibi, &o.sinks, &o.cu_seqlens_q, &o.cu_seqlens_k};
   refuse(std::count_if(std::begin(inputs), std::end(inputs),
                        [](const std::string* input) { return *input == "-"; }) > 1,
          "-: standard input named twice");
@@ -275,6 +308,8 @@ void check_module(const RunOptions& o) {
          "--dim, --heads, --kv-heads, --max-seq-len and --save-weights are for --init; a module "
          "has its sizes");
   refuse(!o.mask.empty() || !o.kv_lens.empty(), "--mask and --kv-lens are for --q --k --v");
+  refuse(o.has_alibi || !o.sinks.empty() || !o.cu_seqlens_q.empty() || !o.cu_seqlens_k.empty(),
+         "--alibi, --sinks, --cu-seqlens-q and --cu-seqlens-k are for --q --k --v");
   refuse(o.dtype.find("kv=") != std::string::npos,
          "--dtype kv= is for --q --k --v; a module computes k and v in f32");
   refuse(!o.module.empty() &&
@@ -292,6 +327,12 @@ void check_attention(const RunOptions& o) {
   if (!o.window.empty()) {
     parse_window(o.window);
   }
+  const bool is_packed = !o.cu_seqlens_q.empty();
+  refuse(is_packed == o.cu_seqlens_k.empty(), "--cu-seqlens-q and --cu-seqlens-k go together");
+  refuse(is_packed && !o.kv_lens.empty(),
+         "--kv-lens and --cu-seqlens-k exclude each other; the latter has the lengths");
+  refuse(is_packed && o.rotates(),
+         "RoPE does not know packed sequences; rotate q and k before, or run each by itself");
   refuse(!o.rotates() && (o.has_pairing || o.rope_dim != 0 || !o.positions.empty()),
          "--rope-pairing, --rope-dim and --positions need --rope or --rope-config");
   refuse(o.rope_dim % 2 != 0,
@@ -326,7 +367,8 @@ void check_outputs(const RunOptions& o) {
          o.heatmap + ": --heatmap writes an SVG picture; end the name in .svg");
   cli::check_output_name(o.report, "--report writes JSON", {".json", ".txt"});
   for (const std::string* spec :
-       {&o.q, &o.k, &o.v, &o.x, &o.ids, &o.embedding, &o.mask, &o.kv_lens, &o.positions}) {
+       {&o.q, &o.k, &o.v, &o.x, &o.ids, &o.embedding, &o.mask, &o.kv_lens, &o.positions, &o.alibi,
+        &o.sinks, &o.cu_seqlens_q, &o.cu_seqlens_k}) {
     if (!spec->empty()) {
       core::parse_tensor_spec(*spec);
     }

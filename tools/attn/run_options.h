@@ -39,6 +39,8 @@ struct RunOptions {
   double softcap = 0;
   double scale = 0;
   bool has_scale = false;
+  bool has_alibi = false;
+  std::string alibi, sinks, cu_seqlens_q, cu_seqlens_k;  // tensor arguments
   nn::Layout layout = nn::Layout::kBhsd;
   bool has_layout = false;
   double rope = 0;  // theta

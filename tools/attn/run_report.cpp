@@ -52,6 +52,10 @@ std::string report_json(const RunReport& report, const AttentionPass& pass) {
   json["softcap"] = problem.softcap;
   json["causal"] = problem.causal;
   json["mask"] = mask_text(pass.options, pass.inputs);
+  json["alibi"] = !problem.slopes.empty();
+  json["sinks"] = !problem.sinks.empty();
+  json["sequences"] =
+      value_or_null(problem.is_packed ? std::optional(problem.sequences.size()) : std::nullopt);
   add_rope(json, report.rope);
   json["wall_ms"] = report.times.wall_ms;
   json["device_ms"] = report.times.device_ms;
