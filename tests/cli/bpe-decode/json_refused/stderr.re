@@ -16,6 +16,6 @@ bpe-decode: error: <stdin>: id 1\.5 at position 0 is no whole number
 bpe-decode: error: <stdin>:1: field 'ids' is missing
 bpe-decode: error: <stdin>:1: field 'ids' is no array
 bpe-decode: error: <stdin>:1: '7' is no list of ids; expected \[1,2,3\] or \{"ids":\[1,2,3\]\}
-bpe-decode: error: <stdin>:1@0: not valid JSON: .*
+bpe-decode: error: <stdin>:1: empty, where a JSON value was expected
 bpe-decode: error: <stdin>:1@11: not valid JSON: .*
 bpe-decode: error: <stdin>@512: JSON nested deeper than 512 levels
