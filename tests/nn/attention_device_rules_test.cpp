@@ -229,6 +229,7 @@ TEST_CASE("attention on device: panels fit small devices and follow their regist
           problem.head_dim = head_dim;
           problem.v_head_dim = 513 - head_dim;
           problem.q_len = q_len;
+          problem.sequences = {{0, 0, q_len, 0, problem.kv_len, 0}};
           const auto panels = nn::choose_panels(device, problem);
           REQUIRE(panels.has_value());
           REQUIRE_NOTHROW(nn::check_panels(*panels));
@@ -276,11 +277,12 @@ TEST_CASE("attention on device: auto takes panels on CPUs for calls of several r
   problem.q_len = 100;
   problem.kv_len = 1024;
   problem.head_dim = problem.v_head_dim = 64;
+  problem.sequences = {{0, 0, 100, 0, 1024, 0}};
   const nn::PanelParameters panels;
   CHECK(nn::prefers_panels(device, panels, problem));
-  problem.q_len = 1;
+  problem.sequences[0].q_end = 1;
   CHECK(!nn::prefers_panels(device, panels, problem));
-  problem.q_len = 100;
+  problem.sequences[0].q_end = 100;
   problem.v_head_dim = 65;  // packed values one register wider than a buffer holds
   CHECK(!nn::prefers_panels(device, panels, problem));
   problem.v_head_dim = 64;

@@ -93,8 +93,13 @@ TEST_CASE("attention guards: kernels neither read nor write past their tensors")
   const Tensor k = guarded_input(*queue, inputs.k);
   const Tensor v = guarded_input(*queue, inputs.v);
   const Tensor mask = guarded_input(*queue, *inputs.mask);
-  const std::vector<int64_t> limits = {kKvLen, 0, -1, -1, -1, -1};
-  const Tensor bounds = Tensor::from_host(*queue, HostTensor::from_int64s({6}, limits));
+  const std::vector<int64_t> sequence = {0, 0, kQLen, 0, kKvLen, 0};  // AttnSequence
+  const Tensor sequences = Tensor::from_host(*queue, HostTensor::from_int64s({1, 6}, sequence));
+  std::vector<float> no_terms;  // AttnHeadTerms of each head
+  for (int64_t h = 0; h < kHeads; ++h) {
+    no_terms.insert(no_terms.end(), {0.0F, -std::numeric_limits<float>::infinity()});
+  }
+  const Tensor terms = Tensor::from_host(*queue, HostTensor::from_floats({1, kHeads, 2}, no_terms));
   const AttnShape shape = contiguous_shape(kQLen, kKvLen);
   constexpr int64_t kRows = kHeads * kQLen;
 
@@ -115,7 +120,7 @@ TEST_CASE("attention guards: kernels neither read nor write past their tensors")
     const Tensor y = guarded_output(*queue, kRows * kDim);
     const Tensor lse = guarded_output(*queue, kRows);
     core::Kernel kernel = core::Kernel::get(*queue, launch.kernel, launch.kernel, launch.macros);
-    kernel.arg(y).arg(lse).arg(q).arg(k).arg(v).arg(mask).arg(bounds).arg(shape);
+    kernel.arg(y).arg(lse).arg(q).arg(k).arg(v).arg(mask).arg(sequences).arg(terms).arg(shape);
     kernel.run(launch.global, launch.local);
     const HostOutputs want = run_kernel(*queue, launch.engine, inputs, c.options);
     CHECK(inside(y, kRows * kDim) == want.y.to_floats());
@@ -124,7 +129,7 @@ TEST_CASE("attention guards: kernels neither read nor write past their tensors")
 
   const Tensor scores = guarded_output(*queue, kRows * kKvLen);
   core::Kernel kernel = core::Kernel::get(*queue, "attention_scores", "attention_scores", {});
-  kernel.arg(scores).arg(q).arg(k).arg(mask).arg(bounds).arg(shape);
+  kernel.arg(scores).arg(q).arg(k).arg(mask).arg(sequences).arg(terms).arg(shape);
   kernel.run({48, kHeads, 1}, {16, 1, 1});
   CHECK(inside(scores, kRows * kKvLen) ==
         run_kernel(*queue, kNaive, inputs, c.options).scores->to_floats());
