@@ -2,6 +2,7 @@
 #include "nn/attention_panel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -31,14 +32,10 @@ PanelParameters register_tile(uint32_t float_vector_width) {
 // Multiply-adds of one accumulator that must be under way at once to hide their latency.
 constexpr int64_t kLeastAccumulators = 8;
 
-// Cycles and loads of the products of panels.rows weights with one key's value row, in
-// multiply-adds and loads that start one a cycle.
-struct ValueCost {
-  int64_t cycles, loads;
-  auto operator<=>(const ValueCost&) const = default;
-};
-
-ValueCost value_cost(const PanelParameters& panels, const ValueTile& tile, int64_t v_head_dim) {
+// Cycles and loads of the products of panels.rows weights with one key's value row, where one
+// multiply-add and one load start a cycle.
+std::pair<int64_t, int64_t> value_cost(const PanelParameters& panels, const ValueTile& tile,
+                                       int64_t v_head_dim) {
   const int64_t tiles = tiles_of(v_head_dim, panels.vec * tile.vectors) * (panels.rows / tile.rows);
   const int64_t loads = tile.rows + tile.vectors;
   return {tiles * std::max({tile.rows * tile.vectors, loads, kLeastAccumulators}), tiles * loads};
