@@ -2,7 +2,7 @@
 # Makes the texts that compare_encoders.py encodes: en.txt (27 MB), code.txt (35 MB), multi.txt (40 MB),
 # cjk.txt (30 MB of Chinese and Japanese), log.txt (20 MB, full of white space). Same packages, same bytes.
 #   scripts/encode_corpus.sh DIR [--work WORK] [--big]
-# --big: also big.txt, 453 MB of English API documentation (0.2 GB of downloads, 3 GB unpacked).
+# --big: also big.txt, 1.0 GB of English documentation (then 0.64 GB of downloads in all, and 7.6 GB in WORK).
 # WORK (DIR/work) holds the downloaded and unpacked packages: 1.3 GB, and not needed afterwards.
 # en, code and multi are the parts of ../shared/corpora/make_corpus.sh kept apart; encode_corpus.py checks
 # that together they are that corpus. Exit 77 with a message where ../shared or a package cannot be had.
