@@ -120,9 +120,8 @@ int run(Options& options, const cli::CommonOptions& common) {
     }
     reads_stdin = reads_stdin || path == "-";
   }
-  std::vector<std::string> inputs = cli::tokenizer_inputs(options.tokenizer);
-  inputs.insert(inputs.end(), options.files.begin(), options.files.end());
-  cli::refuse_inputs_as_outputs(inputs, {options.output});
+  cli::refuse_inputs_as_outputs(
+      cli::all_inputs(options.files, cli::tokenizer_inputs(options.tokenizer)), {options.output});
   const text::BpeTokenizer tokenizer = cli::load_tokenizer(options.tokenizer, reads_stdin);
   base::OutputFile out(options.output);
   DecodeSink sink(tokenizer, options, out);

@@ -263,11 +263,12 @@ void check(const Options& options) {
     }
     cli::refuse_same_outputs({options.output, options.mask});
   }
-  std::vector<std::string> inputs = options.files;
-  inputs.insert(inputs.end(),
+  std::vector<std::string> others = cli::tokenizer_inputs(options.tokenizer);
+  others.insert(others.end(),
                 {options.chat.template_path, options.chat.config_path, options.chat.tools_path,
-                 options.chat.documents_path, options.chat.variables_path, options.tokenizer.path});
-  cli::refuse_inputs_as_outputs(inputs, {options.output, options.mask});
+                 options.chat.documents_path, options.chat.variables_path});
+  cli::refuse_inputs_as_outputs(cli::all_inputs(options.files, others),
+                                {options.output, options.mask});
 }
 
 int run(const Options& options) {

@@ -171,6 +171,19 @@ std::optional<size_t> count_control(const ChatFormat& format, const ChatRequest&
   }
 }
 
+// The control tokens that a format writes for conversations.
+std::set<std::string> tokens_of(const ChatFormat& format,
+                                const std::vector<ChatRequest>& requests) {
+  std::set<std::string> tokens;
+  for (const ChatRequest& request : requests) {
+    try {
+      add_tokens(format.render(request), tokens);
+    } catch (const FormatError&) {  // a conversation that the format does not take
+    }
+  }
+  return tokens;
+}
+
 struct Result {
   size_t compared = 0;  // requests that were rendered
   size_t tokens = 0;    // control ids in them
@@ -179,13 +192,7 @@ struct Result {
 
 void judge(const std::string& name, const ChatFormat& format,
            const std::vector<ChatRequest>& requests, Result& result) {
-  std::set<std::string> tokens;
-  for (const ChatRequest& request : requests) {
-    try {
-      add_tokens(format.render(request), tokens);
-    } catch (const FormatError&) {  // a conversation that the format does not take
-    }
-  }
+  const std::set<std::string> tokens = tokens_of(format, requests);
   const BpeTokenizer tokenizer = tokenizer_with(tokens);
   std::string all;
   for (const std::string& token : tokens) {
@@ -263,13 +270,7 @@ Json brought(const ChatRequest& request) {
 // Control text in one string or key at a time, the rest as it was.
 void judge_each_string(const std::string& name, const ChatFormat& format,
                        const std::vector<ChatRequest>& requests, Result& result) {
-  std::set<std::string> tokens;
-  for (const ChatRequest& request : requests) {
-    try {
-      add_tokens(format.render(request), tokens);
-    } catch (const FormatError&) {  // a conversation that the format does not take
-    }
-  }
+  const std::set<std::string> tokens = tokens_of(format, requests);
   const BpeTokenizer tokenizer = tokenizer_with(tokens);
   std::string all;
   for (const std::string& token : tokens) {

@@ -37,12 +37,8 @@ void check_options(const EncodeRunOptions& options) {
   const std::vector<std::string> outputs = {options.output, options.offsets_path,
                                             options.spans_path};
   refuse_same_outputs(outputs);
-  std::vector<std::string> inputs = tokenizer_inputs(options.tokenizer);
-  inputs.insert(inputs.end(), options.documents.files.begin(), options.documents.files.end());
-  if (options.documents.files.empty()) {
-    inputs.push_back("-");
-  }
-  refuse_inputs_as_outputs(inputs, outputs);
+  refuse_inputs_as_outputs(all_inputs(options.documents.files, tokenizer_inputs(options.tokenizer)),
+                           outputs);
   check_output_name(options.offsets_path, "--offsets writes a NumPy array", {".npy"});
   check_output_name(options.spans_path, "--spans writes a NumPy array", {".npy"});
   const auto refuse_terminal = [](const std::string& path, const char* what) {

@@ -39,6 +39,15 @@ void check_inputs(const std::vector<std::string>& files, bool raw) {
   }
 }
 
+std::vector<std::string> all_inputs(const std::vector<std::string>& files,
+                                    std::vector<std::string> others) {
+  others.insert(others.end(), files.begin(), files.end());
+  if (files.empty()) {
+    others.emplace_back("-");
+  }
+  return others;
+}
+
 void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs) {
   const auto file_of = [](const std::string& path) {

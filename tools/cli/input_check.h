@@ -15,6 +15,11 @@ namespace netcl::cli {
 // `raw`.
 void check_inputs(const std::vector<std::string>& files, bool raw);
 
+// The inputs of a tool that reads `files`, or standard input ("-") when none is named, and
+// `others`.
+std::vector<std::string> all_inputs(const std::vector<std::string>& files,
+                                    std::vector<std::string> others);
+
 // Throws UsageError when a result would replace one of the inputs; "-" among these is what standard
 // input comes from. Empty paths and what is no regular file count for neither.
 void refuse_inputs_as_outputs(const std::vector<std::string>& inputs,
