@@ -183,6 +183,9 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
         text::make_header_line(text::kCountsMagic, text::kCountsVersion,
                                text::counts_header_json(text::counts_header_of(options.trainer))),
         *counts_out);
+    // Whole in themselves, and hours of work on a large corpus: they stay, whatever becomes of the
+    // merging.
+    counts_out->commit();
     times.write_seconds += seconds_since(write_start);
   }
 
@@ -231,10 +234,8 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
     report_out->flush();
   }
   std::vector<base::OutputFile*> others;
-  for (std::optional<base::OutputFile>* file : {&counts_out, &report_out}) {
-    if (*file) {
-      others.push_back(&**file);
-    }
+  if (report_out) {
+    others.push_back(&*report_out);
   }
   if (out) {
     out->commit(others);
