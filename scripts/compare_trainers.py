@@ -15,7 +15,8 @@ rustbpe and bpeasy number them by value, which decides ties, and must equal bpe-
 is tokenizers' (ours with --reference ours, which spares its time). A trainer with other tokens is shown as "differs"
 without a figure. youtokentome and sentencepiece merge characters of words, another model: marked, not verified. A
 clock check stands before and after each; one on a slow clock is repeated, up to three times in all, and marked ~ if
-that did not help; what takes less than --repeat-below seconds runs twice at least and the better figure counts.
+that did not help; what takes less than --repeat-below seconds runs twice at least and the better figure counts. A peer
+that ran out of --timeout is not tried on what is no smaller. The run folder is written anew after each trainer.
 Last line: N passed, N failed; ours with other tokens is a failure. Exit 77 where the tools or tokenizers are missing.
 """
 import argparse
@@ -97,6 +98,7 @@ class Comparison:
         self.best_clock = clock_check()
         self.corpora = {name: self.slice_of(name, path) for name, path in arguments.corpus}
         self.rows: list[dict] = []
+        self.too_slow: dict[str, tuple[int, int]] = {}  # trainer: the bytes and vocabulary it had not the time for
 
     def environment(self) -> str:
         done = subprocess.run([str(HERE / "venv.sh"), "scripts/requirements-trainers.txt"], stdout=subprocess.PIPE,
@@ -144,14 +146,22 @@ class Comparison:
 
     def run_peer(self, corpus: str, vocab_size: int, threads: int, name: str) -> dict:
         path, size = self.corpora[corpus]
+        beyond = self.too_slow.get(name)
+        if beyond and size >= beyond[0] and vocab_size >= beyond[1]:
+            return {"error": f"not tried: no result for {beyond[0] / 1e6:.0f} MB and {beyond[1]} in "
+                             f"{self.arguments.timeout:.0f} s"}
         request = self.scratch / "request.json"
         request.write_text(json.dumps({"peer": name, "text": path, "bytes": size, "vocab_size": vocab_size,
                                        "threads": threads, "cores": cores_for(threads),
                                        "scratch": str(self.scratch)}))
         environment = os.environ | {"RAYON_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads),
                                     "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
-        return run_json([self.python, str(HERE / "trainer_peers.py"), str(request)], environment,
-                        timeout=self.arguments.timeout)
+        start = time.monotonic()
+        answer = run_json([self.python, str(HERE / "trainer_peers.py"), str(request)], environment,
+                          timeout=self.arguments.timeout)
+        if "error" in answer and time.monotonic() - start >= self.arguments.timeout:
+            self.too_slow[name] = (size, vocab_size)
+        return answer
 
     def measure(self, corpus: str, vocab_size: int, threads: int, name: str, right: dict | None) -> dict:
         """Runs until the clock was at its full speed; `right` is what must have been learned, if known."""
@@ -170,11 +180,17 @@ class Comparison:
                 break
         return report.row(corpus, vocab_size, threads, name, self.corpora[corpus][1], state, answers)
 
+    def write(self) -> None:
+        """What is measured so far, once ours is, which the others are compared with."""
+        if self.arguments.out and any(row["name"] == "netcl" for row in self.rows):
+            report.Results(self.rows, self.best_clock).write(self.arguments.out, sys.argv, HERE.parent)
+
     def compare(self, corpus: str, vocab_size: int, threads: int) -> None:
         """The reference first, then ours, then the others."""
         def add(name: str, right: dict | None) -> dict:
             self.rows.append(self.measure(corpus, vocab_size, threads, name, right))
             print(report.progress(self.rows[-1]), file=sys.stderr)
+            self.write()
             return self.rows[-1]
 
         peers = list(self.arguments.peers)
@@ -204,10 +220,7 @@ def main() -> int:
         except Skip as reason:
             print(f"compare_trainers: skipped: {reason}", file=sys.stderr)
             return 77
-    results = report.Results(comparison.rows, comparison.best_clock)
-    print(results.table())
-    if arguments.out:
-        results.write(arguments.out, sys.argv, HERE.parent)
+    print(report.Results(comparison.rows, comparison.best_clock).table())
     failed = [row for row in comparison.rows if row["name"] == "netcl" and row["state"] != "verified"]
     for row in failed:
         print("FAILED " + report.progress(row))

@@ -57,12 +57,12 @@ class Results:
         keys = dict.fromkeys((r["corpus"], r["vocab_size"], r["threads"]) for r in self.rows)
         for key in keys:
             rows = [r for r in self.rows if (r["corpus"], r["vocab_size"], r["threads"]) == key]
-            ours = next(r for r in rows if r["name"] == "netcl")
+            ours = next((r for r in rows if r["name"] == "netcl"), {})
             grid = [["trainer", "seconds", "times ours", "MB/s", "peak MB", ""]]
             for result in sorted(rows, key=lambda r: (r["name"] != "netcl", r.get("train", {}).get("seconds", 1e9))):
                 grid.append(self.cells(result, ours))
             corpus, vocab_size, threads = key
-            title = (f"{corpus}, {ours['bytes'] / 1e6:.1f} MB, vocabulary {vocab_size}, "
+            title = (f"{corpus}, {rows[0]['bytes'] / 1e6:.1f} MB, vocabulary {vocab_size}, "
                      f"{threads} thread{'s' if threads > 1 else ''}")
             yield title, grid
 
@@ -81,8 +81,9 @@ class Results:
                  "process, a peer's with the text.",
                  "~ at every attempt the clock was slow; differs: other tokens, not timed; other model: merges "
                  "characters of words, not comparable token by token."]
-        missing = {r["name"]: r["error"] for r in self.rows if r["state"] in ("not installed", "fails")}
-        return lines + [f"{name}: {error}" for name, error in missing.items()]
+        missing = [f"{r['name']}, {r['corpus']}, {r['vocab_size']}: {r['error']}" if r["state"] == "fails" else
+                   f"{r['name']}: {r['error']}" for r in self.rows if r["state"] in ("not installed", "fails")]
+        return lines + list(dict.fromkeys(missing))
 
     def table(self) -> str:
         lines = []
