@@ -99,11 +99,30 @@ struct Conversation {
   Json id;
 };
 
-Conversation parse_conversation(std::string_view json_text, const std::string& where,
+// Whether the text is one JSON value a line rather than one value.
+bool is_json_lines(std::string_view text) {
+  const size_t end = text.find('\n');
+  return end != std::string_view::npos &&
+         text.find_first_not_of(" \t\r\n", end) != std::string_view::npos &&
+         Json::accept(text.substr(0, end));
+}
+
+Json parse_messages(std::string_view json_text, const std::string& where, bool is_line) {
+  try {
+    return base::parse_json(json_text, where, base::BigIntegers::kRefuse);
+  } catch (const base::FormatError&) {
+    if (!is_line && is_json_lines(json_text)) {
+      throw base::FormatError(where +
+                              ": a JSON value a line; --jsonl takes each line as a conversation");
+    }
+    throw;
+  }
+}
+
+Conversation parse_conversation(Json json, const std::string& where,
                                 const text::ChatRequest& common) {
   Conversation conversation{common, nullptr};
   text::ChatRequest& request = conversation.request;
-  Json json = base::parse_json(json_text, where, base::BigIntegers::kRefuse);
   if (json.is_array()) {
     request.messages = std::move(json);
     return conversation;
@@ -147,7 +166,8 @@ class Renderer {
   }
 
   void render(std::string_view json_text, const std::string& where) {
-    const Conversation conversation = parse_conversation(json_text, where, common_);
+    const Conversation conversation = parse_conversation(
+        parse_messages(json_text, where, options_.jsonl), where, common_);
     try {
       if (tokenizer_) {
         write_ids(conversation);
