@@ -14,7 +14,7 @@ file to file. tokenizers, gigatoken and ffbpe number bytes as we do and must lea
 rustbpe and bpeasy number them by value, which decides ties, and must equal bpe-train --byte-order raw. The reference
 is tokenizers' (ours with --reference ours, which spares its time). A trainer with other tokens is shown as "differs"
 without a figure. youtokentome and sentencepiece merge characters of words, another model: marked, not verified. A
-clock check stands before and after each; one on a slow clock is repeated, up to three times in all, and marked ~ if
+clock check stands before and after each; one on a slow clock is repeated, up to --attempts in all, and marked ~ if
 that did not help; what takes less than --repeat-below seconds runs twice at least and the better figure counts. A peer
 that ran out of --timeout is not tried on what is no smaller. The run folder is written anew after each trainer.
 Last line: N passed, N failed; ours with other tokens is a failure. Exit 77 where the tools or tokenizers are missing.
@@ -38,7 +38,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 SAME_MODEL = {"tokenizers": "gpt2", "gigatoken": "gpt2", "ffbpe": "gpt2", "rustbpe": "raw", "bpeasy": "raw"}
 OTHER_MODEL = ("youtokentome", "sentencepiece")
 PEERS = (*SAME_MODEL, *OTHER_MODEL)
-ATTEMPTS = 3
 
 
 class Skip(Exception):
@@ -73,6 +72,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--megabytes", type=float, help="only the first N MB of each corpus")
     parser.add_argument("--reference", choices=("tokenizers", "ours"), default="tokenizers")
     parser.add_argument("--repeat-below", type=float, default=60, metavar="SECONDS", help="default: 60")
+    parser.add_argument("--attempts", type=int, default=3, metavar="N", help="at most, of one measurement; default: 3")
     parser.add_argument("--timeout", type=float, default=7200, metavar="SECONDS", help="of one measurement")
     parser.add_argument("--python", metavar="FILE", help="interpreter that has the peers; default: made by venv.sh")
     parser.add_argument("-o", "--out", type=pathlib.Path, metavar="DIR",
@@ -80,6 +80,8 @@ def parse_arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     if not all(1 <= count <= len(os.sched_getaffinity(0)) for count in arguments.threads):
         parser.error(f"--threads: this process may run on {len(os.sched_getaffinity(0))} cores")
+    if arguments.attempts < 1:
+        parser.error("--attempts is 1 or more")
     if arguments.megabytes is not None and arguments.megabytes <= 0:
         parser.error("--megabytes is a positive number")
     if arguments.reference == "tokenizers" and "tokenizers" not in arguments.peers:
@@ -166,7 +168,7 @@ class Comparison:
     def measure(self, corpus: str, vocab_size: int, threads: int, name: str, right: dict | None) -> dict:
         """Runs until the clock was at its full speed; `right` is what must have been learned, if known."""
         answers: list[dict] = []
-        for _ in range(ATTEMPTS):
+        for _ in range(self.arguments.attempts):
             answer = (self.run_ours(corpus, vocab_size, threads, "gpt2") if name == "netcl" else
                       self.run_peer(corpus, vocab_size, threads, name))
             state = report.state_of(answer, right, name in OTHER_MODEL)
