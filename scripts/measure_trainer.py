@@ -37,7 +37,7 @@ class Run:
     """One run of the tool."""
 
     def __init__(self, tool: pathlib.Path, scratch: pathlib.Path, text: pathlib.Path, threads: int, options: list[str]):
-        out, report = scratch / "out.tiktoken", scratch / "report.json"
+        out, report = scratch / "out.json", scratch / "report.json"
         command = [str(tool), "-q", "--progress", "none", "--threads", str(threads), *options, str(text), "-o", str(out),
                    "--report", str(report)]
         start = time.perf_counter()
