@@ -79,7 +79,7 @@ class CharBpeEncoder {
 
   // Appends the ids of `piece`, well-formed UTF-8 of at most 4 GiB - 2 bytes. The cache must have
   // been filled by this encoder only. Memory: some 24 bytes a character of the longest word,
-  // with spans 50.
+  // with spans 40.
   void encode(std::string_view piece, PieceCache& cache, Scratch& scratch,
               std::vector<uint32_t>& ids) const;
   // The same without a cache; `spans` gets the bytes of the piece that each id was made from.
