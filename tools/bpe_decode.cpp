@@ -73,15 +73,30 @@ void declare(cli::ToolApp& app, Options& options) {
 // known to be good.
 class DecodeSink : public cli::IdSink {
  public:
-  DecodeSink(const text::BpeTokenizer& tokenizer, const Options& options, base::OutputFile& out)
-      : tokenizer_(tokenizer), options_(options), out_(out) {}
+  // A document held may have `most_held_bytes`.
+  DecodeSink(const text::BpeTokenizer& tokenizer, const Options& options, base::OutputFile& out,
+             uint64_t most_held_bytes)
+      : tokenizer_(tokenizer),
+        options_(options),
+        out_(out),
+        is_file_(out.seekable()),
+        most_held_bytes_(most_held_bytes) {}
 
   void begin(const std::string& where) override {
+    where_ = where;
     decoder_.emplace(tokenizer_,
                      text::DecodeOptions{.skip_special = options_.skip_special, .where = where},
                      options_.errors);
   }
-  void ids(std::span<const uint32_t> ids) override { decoder_->push(ids, text_); }
+  void ids(std::span<const uint32_t> ids) override {
+    decoder_->push(ids, text_);
+    if (text_.size() > most_held_bytes_) {
+      throw base::FormatError(where_ + ": the text of a document is longer than " +
+                              std::to_string(most_held_bytes_) +
+                              " bytes, the most that is held of a pipe; --stream writes it as it "
+                              "comes");
+    }
+  }
   void end() override {
     decoder_->finish(text_);
     if (options_.lines) {
@@ -90,7 +105,8 @@ class DecodeSink : public cli::IdSink {
     hand_on();
   }
   void pause() override {
-    if (options_.stream) {
+    // What a bad id makes void is thrown away there.
+    if (options_.stream || is_file_) {
       hand_on();
     }
     out_.flush();
@@ -105,6 +121,9 @@ class DecodeSink : public cli::IdSink {
   const text::BpeTokenizer& tokenizer_;
   const Options& options_;
   base::OutputFile& out_;
+  bool is_file_;
+  uint64_t most_held_bytes_;
+  std::string where_;
   std::optional<text::StreamDecoder> decoder_;
   std::string text_;
 };
@@ -124,10 +143,10 @@ int run(Options& options, const cli::CommonOptions& common) {
       cli::all_inputs(options.files, cli::tokenizer_inputs(options.tokenizer)), {options.output});
   const text::BpeTokenizer tokenizer = cli::load_tokenizer(options.tokenizer, reads_stdin);
   base::OutputFile out(options.output);
-  DecodeSink sink(tokenizer, options, out);
+  const uint64_t total_bytes = cli::total_file_bytes(options.files);
+  DecodeSink sink(tokenizer, options, out, total_bytes == 0 ? base::kMostPipedBytes : UINT64_MAX);
   cli::ProgressReport progress(common.progress);
   const base::ProgressFn report = progress.callback();
-  const uint64_t total_bytes = cli::total_file_bytes(options.files);
   uint64_t read_bytes = 0;
   const auto on_read = [&](uint64_t bytes) {
     read_bytes += bytes;

@@ -59,12 +59,19 @@ size_t read_some(int fd, const std::string& path, char* data, size_t size) {
   }
 }
 
-std::string read_all(int fd, const std::string& path) {
+[[noreturn]] void refuse_length(const std::string& path, uint64_t most_bytes, const char* hint) {
+  throw FormatError(display_path(path) + ": is longer than " + std::to_string(most_bytes) +
+                    " bytes, the most that is read as a whole" + hint);
+}
+
+std::string read_all(int fd, const std::string& path, uint64_t most_bytes, const char* hint) {
+  const uint64_t most_room = most_bytes < UINT64_MAX / 2 ? most_bytes + kBufferBytes : UINT64_MAX;
   std::string bytes;
   size_t used = 0;
   for (;;) {
     if (bytes.size() - used < kBufferBytes) {
-      bytes.resize(std::max(bytes.size() * 2, size_t{4} * kBufferBytes));
+      const size_t room = std::max(bytes.size() * 2, size_t{4} * kBufferBytes);
+      bytes.resize(std::min<uint64_t>(room, most_room));
     }
     const size_t got = read_some(fd, path, bytes.data() + used, bytes.size() - used);
     if (got == 0) {
@@ -72,6 +79,9 @@ std::string read_all(int fd, const std::string& path) {
       return bytes;
     }
     used += got;
+    if (used > most_bytes) {
+      refuse_length(path, most_bytes, hint);
+    }
   }
 }
 
@@ -170,16 +180,30 @@ std::string display_path(std::string_view path) {
   return is_standard_stream(path) ? "<stdin>" : std::string(path);
 }
 
-FileBytes FileBytes::open(const std::string& path) {
+FileBytes FileBytes::open(const std::string& path, uint64_t most_bytes) {
+  return open_limited(path, most_bytes, most_bytes);
+}
+
+FileBytes FileBytes::open_large(const std::string& path, uint64_t most_bytes) {
+  return open_limited(path, UINT64_MAX, most_bytes);
+}
+
+FileBytes FileBytes::open_limited(const std::string& path, uint64_t most_mapped,
+                                  uint64_t most_read) {
+  const char* const hint = most_mapped > most_read ? " from a pipe; a file may be longer" : "";
   FileBytes file;
   file.path_ = display_path(path);
   if (is_standard_stream(path)) {
-    file.owned_ = read_all(STDIN_FILENO, path);
+    file.owned_ = read_all(STDIN_FILENO, path, most_read, hint);
   } else {
     const int fd = open_for_reading(path);
     struct stat status {};
     void* address = MAP_FAILED;
     if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+      if (static_cast<uint64_t>(status.st_size) > most_mapped) {
+        ::close(fd);
+        refuse_length(path, most_mapped, hint);
+      }
       address = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
     }
     if (address != MAP_FAILED) {
@@ -188,7 +212,7 @@ FileBytes FileBytes::open(const std::string& path) {
       file.mapped_ = true;
     } else {
       try {
-        file.owned_ = read_all(fd, path);
+        file.owned_ = read_all(fd, path, most_read, hint);
       } catch (...) {
         ::close(fd);
         throw;

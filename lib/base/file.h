@@ -17,14 +17,24 @@ namespace netcl::base {
 // Path shown in messages: "-" becomes "<stdin>".
 std::string display_path(std::string_view path);
 
+// The most bytes that a file which is parsed as a whole may have (a tokenizer, its special tokens,
+// a template, settings), and a line of text. Real ones have tens of megabytes; what is longer is
+// another kind of file, or one without end such as /dev/zero.
+inline constexpr uint64_t kMostParsedBytes = uint64_t{1} << 30;
+// The most bytes of a text that has to be in memory as a whole and comes from a pipe.
+inline constexpr uint64_t kMostPipedBytes = uint64_t{1} << 32;
+
 // The bytes of one file, mapped read-only where the file can be mapped, else read into memory
-// (pipes,
-// "-", empty files). Movable, not copyable; the bytes live as long as the object. Throws IoError
-// when the file cannot be opened or read, or is a directory. A file truncated by another process
-// while it is mapped ends this process with SIGBUS, as with every mapping reader.
+// (pipes, "-", empty files). Movable, not copyable; the bytes live as long as the object. Throws
+// IoError when the file cannot be opened or read, or is a directory; FormatError naming the limit
+// when it is longer, before more than that was read. A file truncated by another process while it
+// is mapped ends this process with SIGBUS, as with every mapping reader.
 class FileBytes {
  public:
-  static FileBytes open(const std::string& path);
+  // A file of at most `most_bytes`.
+  static FileBytes open(const std::string& path, uint64_t most_bytes = kMostParsedBytes);
+  // A text or tensor: of any size where it can be mapped, else of at most `most_bytes`.
+  static FileBytes open_large(const std::string& path, uint64_t most_bytes = UINT64_MAX);
   FileBytes(FileBytes&& other) noexcept;
   FileBytes& operator=(FileBytes&& other) noexcept;
   FileBytes(const FileBytes&) = delete;
@@ -42,6 +52,7 @@ class FileBytes {
 
  private:
   FileBytes() = default;
+  static FileBytes open_limited(const std::string& path, uint64_t most_mapped, uint64_t most_read);
   const char* data_ = nullptr;
   size_t size_ = 0;
   bool mapped_ = false;

@@ -14,10 +14,20 @@ constexpr size_t kChunkBytes = size_t{256} << 10;
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path) : reader_(path) {}
+void refuse_long_line(const std::string& where, uint64_t most_bytes) {
+  throw FormatError(where + ": a line of more than " + std::to_string(most_bytes) +
+                    " bytes; is the input text with line ends?");
+}
+
+LineReader::LineReader(const std::string& path, uint64_t most_line_bytes)
+    : reader_(path), most_line_bytes_(most_line_bytes) {}
 
 std::string LineReader::where() const {
   return at_line(path(), line_number_);
+}
+
+void LineReader::refuse_line() const {
+  refuse_long_line(at_line(path(), line_number_ + 1), most_line_bytes_);
 }
 
 // Reads on behind the text from begin_, which moves to the front.
@@ -46,6 +56,9 @@ bool LineReader::next() {
     complete_ = end != nullptr;
     const size_t length =
         complete_ ? static_cast<size_t>(static_cast<const char*>(end) - from) : size;
+    if (length > most_line_bytes_) {
+      refuse_line();
+    }
     if (complete_ || (at_end_ && size > 0)) {
       line_ = {from, length};
       const size_t passed = length + (complete_ ? 1 : 0);

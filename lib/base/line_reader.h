@@ -16,9 +16,10 @@ namespace netcl::base {
 class LineReader {
  public:
   // Opens a file or "-". Throws IoError.
-  explicit LineReader(const std::string& path);
+  explicit LineReader(const std::string& path, uint64_t most_line_bytes = kMostParsedBytes);
 
-  // Goes to the next line; false at the end. Throws IoError.
+  // Goes to the next line; false at the end. Throws IoError; FormatError for a line of more than
+  // most_line_bytes.
   bool next();
 
   // The line that next() went to; the view lives until the following call of next().
@@ -38,8 +39,10 @@ class LineReader {
 
  private:
   void fill();
+  [[noreturn]] void refuse_line() const;
 
   ChunkReader reader_;
+  uint64_t most_line_bytes_;
   std::string buffer_;
   size_t begin_ = 0;  // of the next line in buffer_
   size_t used_ = 0;   // bytes of buffer_ that hold text
@@ -50,6 +53,9 @@ class LineReader {
   uint64_t read_bytes_ = 0;
   uint64_t passed_bytes_ = 0;
 };
+
+// Throws FormatError for a line of more than `most_bytes`; `where` is its place.
+[[noreturn]] void refuse_long_line(const std::string& where, uint64_t most_bytes);
 
 }  // namespace netcl::base
 

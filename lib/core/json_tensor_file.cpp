@@ -355,7 +355,7 @@ void append_bools(std::string& out, const HostTensor& tensor) {
 }  // namespace
 
 HostTensor read_json_tensor(const std::string& path) {
-  const auto file = base::FileBytes::open(path);
+  const auto file = base::FileBytes::open_large(path);
   return parse_json_tensor(file.view(), file.path());
 }
 

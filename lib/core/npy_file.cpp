@@ -67,7 +67,7 @@ void put_little_endian(const HostTensor& tensor, Sink&& sink) {
 }  // namespace
 
 HostTensor read_npy(const std::string& path) {
-  const auto file = base::FileBytes::open(path);
+  const auto file = base::FileBytes::open_large(path);
   return parse_npy(file.view(), file.path());
 }
 

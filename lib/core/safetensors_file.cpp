@@ -114,7 +114,7 @@ std::string header_text(std::span<const NamedTensor> tensors, const std::vector<
 
 SafetensorsFile SafetensorsFile::open(const std::string& path) {
   SafetensorsFile result;
-  result.file_ = base::FileBytes::open(path);
+  result.file_ = base::FileBytes::open_large(path);
   result.where_ = result.file_->path();
   result.header_ = parse_safetensors_header(result.bytes(), result.where_);
   return result;

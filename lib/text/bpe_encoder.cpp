@@ -189,6 +189,7 @@ void BpeEncoder::merge_by_heap(std::string_view piece, EncodeScratch& scratch,
   std::vector<Node>& nodes = scratch.nodes;
   const uint32_t size = static_cast<uint32_t>(piece.size());
   nodes.clear();
+  nodes.reserve(size);
   for (uint32_t i = 0; i < size; ++i) {
     nodes.push_back({byte_ids_[static_cast<uint8_t>(piece[i])], i == 0 ? kNoSymbol : i - 1,
                      i + 1 == size ? kNoSymbol : i + 1});

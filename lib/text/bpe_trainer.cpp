@@ -16,6 +16,7 @@
 #include "text/corpus_counts.h"
 #include "text/document_cut.h"
 #include "text/merge_learner.h"
+#include "text/regex_splitter.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -148,8 +149,9 @@ struct BpeTrainer::State {
     }
   }
 
-  // Counts a text without what special tokens cover.
-  void count_marked(std::string_view text, std::string_view where, size_t thread) {
+  // Counts a text without what special tokens cover; where@where_offset is its first byte.
+  void count_marked(std::string_view text, std::string_view where, uint64_t where_offset,
+                    size_t thread) {
     std::vector<AddedMatch>& cuts = threads[thread].cuts;
     cuts.clear();
     matcher.find(text, {}, cuts);
@@ -160,6 +162,8 @@ struct BpeTrainer::State {
         at = cut.end;
       }
       count_text(text.substr(at), thread);
+    } catch (const RegexLimitError& error) {
+      throw error.at(where_offset + at + error.offset(), where);
     } catch (const base::FormatError& error) {
       throw base::FormatError(std::string(where) + ": " + error.what());
     }
@@ -193,7 +197,9 @@ void BpeTrainer::State::count_parts(const std::vector<DocumentPart>& parts,
     pool.parallel_for(run_count, [&](size_t run, size_t thread) {
       try {
         for (size_t i = run_begins[run]; i < run_begins[run + 1]; ++i) {
-          count_marked(parts[i].text, texts[parts[i].document].where, thread);
+          const TrainerDocument& document = texts[parts[i].document];
+          const auto offset = static_cast<size_t>(parts[i].text.data() - document.text.data());
+          count_marked(parts[i].text, document.where, document.where_offset + offset, thread);
         }
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -227,7 +233,7 @@ BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::add_document(std::string_view text, std::string_view where) {
   state_->counts.set_text_bytes(text.size());
-  state_->count_marked(text, where, 0);
+  state_->count_marked(text, where, 0, 0);
   state_->documents += 1;
   state_->bytes += text.size();
 }

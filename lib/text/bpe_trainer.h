@@ -106,6 +106,7 @@ struct MergeLog {
 struct TrainerDocument {
   std::string_view text;
   std::string_view where = "text";
+  uint64_t where_offset = 0;  // of the text's first byte in what `where` names
   // false: goes on where an earlier one was cut (may_cut_texts()) and is no further document.
   bool begins = true;
   // The text lies in a FileBytes that is_mapped(): its pages are given back as they are counted.

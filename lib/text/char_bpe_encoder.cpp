@@ -26,6 +26,12 @@ std::string_view last_character(std::string_view text) {
   return text.substr(begin);
 }
 
+// Of well-formed UTF-8.
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
 std::string byte_token(size_t byte) {
@@ -171,11 +177,11 @@ void CharBpeEncoder::encode(std::string_view piece, Scratch& scratch, std::vecto
   }
   for (size_t begin = 0, end = 0; begin < piece.size(); begin = end) {
     end = word_end(piece, begin);
-    merge_word(piece.substr(begin, end - begin), scratch);
-    for (const Node& node : scratch.nodes) {
-      if (node.id != kNoSymbol) {
-        ids.push_back(node.id);
-        spans.push_back({begin + node.begin, begin + node.end});
+    merge_word(piece.substr(begin, end - begin), scratch, true);
+    for (size_t i = 0; i < scratch.nodes.size(); ++i) {
+      if (scratch.nodes[i].id != kNoSymbol) {
+        ids.push_back(scratch.nodes[i].id);
+        spans.push_back({begin + scratch.extents[i].begin, begin + scratch.extents[i].end});
       }
     }
   }
@@ -201,7 +207,15 @@ void CharBpeEncoder::encode_word(std::string_view word, size_t room, PieceCache&
     ids.insert(ids.end(), found.begin(), found.end());
     return;
   }
-  merge_word(word, scratch);
+  merge_word(word, scratch, false);
+  if (!is_cached) {  // of a long word a second list of the ids would be the larger part of them
+    for (const Node& node : scratch.nodes) {
+      if (node.id != kNoSymbol) {
+        ids.push_back(node.id);
+      }
+    }
+    return;
+  }
   scratch.word_ids.clear();
   for (const Node& node : scratch.nodes) {
     if (node.id != kNoSymbol) {
@@ -214,28 +228,43 @@ void CharBpeEncoder::encode_word(std::string_view word, size_t room, PieceCache&
   }
   if (is_short) {
     cache.add_short(key, scratch.word_ids);
-  } else if (is_cached) {
+  } else {
     cache.add_long(word, hash, scratch.word_ids);
   }
 }
 
 // Leaves the ids in the nodes; those of nodes that were merged into others are kNoSymbol.
-void CharBpeEncoder::merge_word(std::string_view word, Scratch& scratch) const {
-  start_symbols(word, scratch.nodes);
+void CharBpeEncoder::merge_word(std::string_view word, Scratch& scratch, bool with_extents) const {
+  start_symbols(word, scratch.nodes, with_extents ? &scratch.extents : nullptr);
   merge_by_heap(
       scratch.nodes, scratch.heap,
       [&](uint32_t left, uint32_t right) { return ranks_.find(left, right); },
       [&](Node& node, const Node& swallowed, uint32_t rank) {
         node.id = results_[rank];
-        node.end = swallowed.end;
+        if (with_extents) {
+          const Node* const first = scratch.nodes.data();
+          scratch.extents[static_cast<size_t>(&node - first)].end =
+              scratch.extents[static_cast<size_t>(&swallowed - first)].end;
+        }
       });
 }
 
-void CharBpeEncoder::start_symbols(std::string_view word, std::vector<Node>& nodes) const {
+void CharBpeEncoder::start_symbols(std::string_view word, std::vector<Node>& nodes,
+                                   std::vector<Extent>* extents) const {
+  // Growing by doubling would hold up to three times of what a long word needs.
+  const size_t characters = count_characters(word);
   nodes.clear();
+  nodes.reserve(characters);
+  if (extents != nullptr) {
+    extents->clear();
+    extents->reserve(characters);
+  }
   bool after_unknown = false;
   const auto add = [&](uint32_t id, size_t begin, size_t end) {
-    nodes.push_back({id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), 0, 0});
+    nodes.push_back({id, 0, 0});
+    if (extents != nullptr) {
+      extents->push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+    }
   };
   for (size_t at = 0; at < word.size();) {
     const size_t begin = at;
@@ -250,7 +279,9 @@ void CharBpeEncoder::start_symbols(std::string_view word, std::vector<Node>& nod
       }
     } else if (model_->unknown_id) {
       if (after_unknown && model_->fuse_unknown) {
-        nodes.back().end = static_cast<uint32_t>(at);
+        if (extents != nullptr) {
+          extents->back().end = static_cast<uint32_t>(at);
+        }
       } else {
         add(*model_->unknown_id, begin, at);
       }

@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "text/document_cut.h"
 #include "text/piece_encoder.h"
+#include "text/regex_splitter.h"
 #include "text/tokenizer_state.h"
 #include "text/unicode.h"
 
@@ -278,8 +279,7 @@ class EncodeRun {
       }
       return;
     }
-    PreTokenized& split = pieces_->pre_tokenized();
-    state_.parts.pre_tokenizer.split(plain, split);
+    const PreTokenized& split = split_plain(plain, begin, original);
     for (const Piece& piece : split.pieces) {
       const size_t first = ids_.size();
       if (piece.end - piece.begin > options_.max_piece) {
@@ -299,6 +299,19 @@ class EncodeRun {
     }
   }
 
+  // Splits what begins at `begin` of the normalized text.
+  template <typename Original>
+  const PreTokenized& split_plain(std::string_view plain, size_t begin, const Original& original) {
+    PreTokenized& split = pieces_->pre_tokenized();
+    try {
+      state_.parts.pre_tokenizer.split(plain, split);
+    } catch (const RegexLimitError& error) {
+      const size_t at = begin + error.offset();
+      throw error.at(options_.where_offset + original(at, at).begin, options_.where);
+    }
+    return split;
+  }
+
   void require_utf8(std::string_view text) const {
     const size_t bad = find_ill_formed(text);
     if (bad != text.size()) {
@@ -310,8 +323,7 @@ class EncodeRun {
 
   template <typename Original>
   void encode_characters(std::string_view plain, size_t begin, const Original& original) {
-    PreTokenized& split = pieces_->pre_tokenized();
-    state_.parts.pre_tokenizer.split(plain, split);
+    const PreTokenized& split = split_plain(plain, begin, original);
     std::vector<ByteSpan> spans;
     for (const Piece& piece : split.pieces) {
       const auto original_of = [&](uint64_t from, uint64_t to) {

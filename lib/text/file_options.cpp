@@ -124,12 +124,21 @@ std::vector<std::pair<std::string, uint32_t>> plain_specials(const BpeTokenizer&
   return specials;
 }
 
+std::string specials_advice(const TokenizerFileOptions& options) {
+  if (options.pattern_name.empty() || options.specials || !options.specials_path.empty()) {
+    return "";
+  }
+  return "; " + options.pattern_name + " brings this one; where the file is another model's, " +
+         options.call_specials + " gives its own special tokens ({} for none)";
+}
+
 void apply_file_options(const TokenizerFileOptions& options, const std::string& kind,
                         TokenizerParts& parts) {
   if (options.pattern_name.empty() == options.pattern_regex.empty()) {
     throw UsageError(parts.where + ": " + kind + " does not carry its split pattern; give " +
-                     (options.pattern_name.empty() ? "a pattern name or a pattern regex"
-                                                   : "either a name or a regex, not both"));
+                     (options.pattern_name.empty() ? options.call_name + " or " + options.call_regex
+                                                   : "either " + options.call_name + " or " +
+                                                         options.call_regex + ", not both"));
   }
   if (options.pattern_regex.empty()) {
     KnownModel model = get_known_model(options.pattern_name);

@@ -18,6 +18,10 @@ namespace netcl::text {
 void apply_file_options(const TokenizerFileOptions& options, const std::string& kind,
                         TokenizerParts& parts);
 
+// What to do about special tokens that do not go with the vocabulary, as the end of a message;
+// empty when they are not those of a named model.
+std::string specials_advice(const TokenizerFileOptions& options);
+
 }  // namespace netcl::text
 
 #endif  // NETCL_TEXT_FILE_OPTIONS_H_

@@ -29,6 +29,7 @@ void merge_by_heap(std::vector<Node>& nodes, std::vector<uint64_t>& heap, const 
                                          : rank_of(nodes[node].id, nodes[nodes[node].next].id);
   };
   heap.clear();
+  heap.reserve(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     if (const uint32_t rank = rank_at(i); rank != UINT32_MAX) {
       heap.push_back((uint64_t{rank} << 32) | i);

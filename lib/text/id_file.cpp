@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/id_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -162,14 +163,27 @@ class NpyHeaderReader {
   size_t at_ = 0;
 };
 
-NpyHeader parse_header(std::string_view bytes, const std::string& where) {
+// The greatest length of a header: NumPy itself reads none above 10,000 bytes unless told to.
+constexpr uint64_t kMostHeaderBytes = uint64_t{1} << 20;
+
+// The header at the begin of `bytes`; nothing when more of them are needed and may come (`at_end`
+// false).
+std::optional<NpyHeader> parse_header(std::string_view bytes, bool at_end,
+                                      const std::string& where) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  if (bytes.substr(0, kNpyMagic.size()) != kNpyMagic) {
+  const auto wait = [&]() -> std::optional<NpyHeader> {
+    if (at_end) {
+      throw base::FormatError(base::at_byte(where, bytes.size()) + ": .npy header is cut off");
+    }
+    return std::nullopt;
+  };
+  const std::string_view magic = bytes.substr(0, kNpyMagic.size());
+  if (!kNpyMagic.starts_with(magic) || (at_end && magic != kNpyMagic)) {
     throw base::FormatError(base::at_byte(where, 0) + ": not a .npy file; its first bytes are " +
                             base::quote(bytes.substr(0, 8)));
   }
   if (bytes.size() < 10) {
-    throw base::FormatError(base::at_byte(where, bytes.size()) + ": .npy header is cut off");
+    return wait();
   }
   const unsigned major = byte(6);
   if (major < 1 || major > 3 || byte(7) != 0) {
@@ -179,13 +193,20 @@ NpyHeader parse_header(std::string_view bytes, const std::string& where) {
   const size_t length_bytes = major == 1 ? 2 : 4;
   const size_t begin = 8 + length_bytes;
   if (bytes.size() < begin) {
-    throw base::FormatError(base::at_byte(where, bytes.size()) + ": .npy header is cut off");
+    return wait();
   }
   uint64_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) {
     length |= uint64_t{byte(8 + i)} << (8 * i);
   }
+  if (length > kMostHeaderBytes) {
+    throw base::FormatError(base::at_byte(where, 8) + ": .npy header of " + std::to_string(length) +
+                            " bytes; it may have " + std::to_string(kMostHeaderBytes));
+  }
   if (length > bytes.size() - begin) {
+    if (!at_end) {
+      return std::nullopt;
+    }
     throw base::FormatError(base::at_byte(where, 8) + ": .npy header of " + std::to_string(length) +
                             " bytes, but " + std::to_string(bytes.size() - begin) + " follow");
   }
@@ -220,45 +241,95 @@ ElementType parse_type(const std::string& type, const std::string& where) {
 
 }  // namespace
 
-std::vector<uint32_t> parse_npy_ids(std::string_view bytes, const std::string& where) {
-  const NpyHeader header = parse_header(bytes, where);
-  const ElementType element = parse_type(header.type, where);
-  if (header.shape.size() != 1) {
+// Takes the header off kept_ as soon as it is whole.
+void NpyIdReader::read_header(bool at_end) {
+  const std::optional<NpyHeader> header = parse_header(kept_, at_end, where_);
+  if (!header) {
+    return;
+  }
+  const ElementType element = parse_type(header->type, where_);
+  if (header->shape.size() != 1) {
     std::string shape;
-    for (const uint64_t axis : header.shape) {
+    for (const uint64_t axis : header->shape) {
       shape += (shape.empty() ? "" : ", ") + std::to_string(axis);
     }
-    throw base::FormatError(where + ": array of shape (" + shape +
+    throw base::FormatError(where_ + ": array of shape (" + shape +
                             "); ids must have exactly one axis");
   }
-  const uint64_t count = header.shape[0];
-  const uint64_t data_bytes = bytes.size() - header.data_begin;
-  if (count > data_bytes / element.bytes || count * element.bytes != data_bytes) {
-    throw base::FormatError(base::at_byte(where, header.data_begin) + ": " +
-                            std::to_string(data_bytes) + " bytes of data for " +
-                            std::to_string(count) + " numbers of " + std::to_string(element.bytes) +
-                            " bytes");
+  has_header_ = true;
+  big_endian_ = element.big_endian;
+  is_signed_ = element.is_signed;
+  element_bytes_ = element.bytes;
+  data_begin_ = header->data_begin;
+  count_ = header->shape[0];
+  kept_.erase(0, header->data_begin);
+}
+
+void NpyIdReader::push(std::string_view bytes, std::vector<uint32_t>& ids) {
+  if (has_header_ && kept_.empty()) {
+    append_ids(bytes, ids);
+    return;
   }
-  std::vector<uint32_t> ids(count);
-  for (uint64_t i = 0; i < count; ++i) {
+  kept_ += bytes;
+  if (!has_header_) {
+    read_header(false);
+  }
+  if (has_header_) {
+    const std::string arrived = std::move(kept_);
+    kept_.clear();
+    append_ids(arrived, ids);
+  }
+}
+
+// Keeps what is left of a number that is not complete; none is kept so far.
+void NpyIdReader::append_ids(std::string_view bytes, std::vector<uint32_t>& ids) {
+  const size_t whole = bytes.size() / element_bytes_;
+  const size_t taken = std::min<uint64_t>(whole, count_ - done_);
+  for (size_t i = 0; i < taken; ++i) {
     uint64_t value = 0;
-    for (size_t k = 0; k < element.bytes; ++k) {
-      const size_t at = element.big_endian ? k : element.bytes - 1 - k;
-      value = value << 8 |
-              static_cast<unsigned char>(bytes[header.data_begin + i * element.bytes + at]);
+    for (size_t k = 0; k < element_bytes_; ++k) {
+      const size_t at = big_endian_ ? k : element_bytes_ - 1 - k;
+      value = value << 8 | static_cast<unsigned char>(bytes[i * element_bytes_ + at]);
     }
-    const bool negative = element.is_signed && (value >> (8 * element.bytes - 1)) != 0;
+    const bool negative = is_signed_ && (value >> (8 * element_bytes_ - 1)) != 0;
     if (negative || value > UINT32_MAX) {
       // Sign extension of the narrow types, for the message.
       const uint64_t extended =
-          element.bytes == 8 || !negative ? value : value | ~uint64_t{0} << (8 * element.bytes);
+          element_bytes_ == 8 || !negative ? value : value | ~uint64_t{0} << (8 * element_bytes_);
       throw base::FormatError(
-          where + ": id " +
+          where_ + ": id " +
           (negative ? std::to_string(static_cast<int64_t>(extended)) : std::to_string(value)) +
-          " at position " + std::to_string(i) + " is out of range; ids are 0 to 4294967295");
+          " at position " + std::to_string(done_ + i) +
+          " is out of range; ids are 0 to 4294967295");
     }
-    ids[i] = static_cast<uint32_t>(value);
+    ids.push_back(static_cast<uint32_t>(value));
   }
+  done_ += taken;
+  kept_ = bytes.substr(taken * element_bytes_);
+  if (done_ == count_ && !kept_.empty()) {
+    throw base::FormatError(base::at_byte(where_, data_begin_ + count_ * element_bytes_) +
+                            ": more data than " + std::to_string(count_) + " numbers of " +
+                            std::to_string(element_bytes_) + " bytes");
+  }
+}
+
+void NpyIdReader::finish() {
+  if (!has_header_) {
+    read_header(true);
+  }
+  if (done_ != count_ || !kept_.empty()) {
+    throw base::FormatError(base::at_byte(where_, data_begin_) + ": " +
+                            std::to_string(done_ * element_bytes_ + kept_.size()) +
+                            " bytes of data for " + std::to_string(count_) + " numbers of " +
+                            std::to_string(element_bytes_) + " bytes");
+  }
+}
+
+std::vector<uint32_t> parse_npy_ids(std::string_view bytes, const std::string& where) {
+  std::vector<uint32_t> ids;
+  NpyIdReader reader(where);
+  reader.push(bytes, ids);
+  reader.finish();
   return ids;
 }
 

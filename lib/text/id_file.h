@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -20,10 +21,38 @@ namespace netcl::text {
 // The first six bytes of every .npy file.
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
-// Ids of a .npy file. Accepts any integer type of 1, 2, 4 or 8 bytes in either byte order and a
-// shape of exactly one axis. Throws FormatError ("where@byte" or "where") when the header is
-// damaged, the type is no integer, the array is not one-dimensional, the number of bytes is not
-// what the header says, or a value does not fit an id (message names its position).
+// Ids of a .npy file that arrives in parts. Accepts any integer type of 1, 2, 4 or 8 bytes in
+// either byte order and a shape of exactly one axis. Memory: the header, of 1 MiB at most, and a
+// part. Not thread-safe.
+class NpyIdReader {
+ public:
+  // `where` names the file in messages.
+  explicit NpyIdReader(std::string where) : where_(std::move(where)) {}
+
+  // Appends the ids that `bytes`, which go on where those before stopped, complete. Throws
+  // FormatError ("where@byte" or "where") when the header is damaged, the type is no integer, the
+  // array is not one-dimensional, there are more bytes than the header says, or a value does not
+  // fit an id (message names its position).
+  void push(std::string_view bytes, std::vector<uint32_t>& ids);
+  // The end of the file. Throws FormatError when something is missing.
+  void finish();
+
+ private:
+  void read_header(bool at_end);
+  void append_ids(std::string_view bytes, std::vector<uint32_t>& ids);
+
+  std::string where_;
+  std::string kept_;  // the header so far, later the bytes of a number that is not complete
+  bool has_header_ = false;
+  bool big_endian_ = false;
+  bool is_signed_ = false;
+  size_t element_bytes_ = 0;
+  uint64_t data_begin_ = 0;
+  uint64_t count_ = 0;  // numbers that the header promises
+  uint64_t done_ = 0;   // numbers so far
+};
+
+// Ids of a .npy file in memory. Throws as NpyIdReader.
 std::vector<uint32_t> parse_npy_ids(std::string_view bytes, const std::string& where);
 
 enum class NpyNumber { kU32, kU64 };

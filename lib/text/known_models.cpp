@@ -305,7 +305,7 @@ KnownModel get_known_model(std::string_view name) {
     allowed += (allowed.empty() ? "" : ", ") + std::string(known);
   }
   throw base::UsageError("pattern " + base::quote(name) + " is unknown; known: " + allowed +
-                         " (or give a regex and a specials file)");
+                         "; other patterns are given as a regex");
 }
 
 PreTokenizer make_pre_tokenizer(const KnownModel& model) {

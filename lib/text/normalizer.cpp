@@ -305,6 +305,9 @@ bool Normalizer::apply(std::string_view text, NormalizedText& out,
       apply_step(step, input, builder);
     } catch (const StepTooLong& error) {
       refuse(out.original(error.at, error.at).begin, "what the normalizer makes of the text");
+    } catch (const RegexLimitError& error) {
+      const uint64_t at = out.original(error.offset(), error.offset()).begin;
+      throw error.at(limit.where_offset + at, limit.where);
     }
     builder.finish(out);
   }

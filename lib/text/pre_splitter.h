@@ -33,7 +33,7 @@ class PreSplitter {
 
   // Appends the pieces of `text` to `pieces` in order; they never overlap and are never empty. The
   // known patterns cover the whole text; a regex rule keeps unmatched gaps as pieces (Isolated).
-  // Throws FormatError when a match limit is hit (regex rules), naming the byte offset.
+  // Throws RegexLimitError (regex_splitter.h) when a limit of a search is hit (regex rules).
   virtual void split(std::string_view text, std::vector<Piece>& pieces) const = 0;
 
   // Whether every byte of a text lies in a piece and where a piece ends depends on nothing before

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "text/byte_level.h"
+#include "text/regex_splitter.h"
 #include "text/unicode_scripts.h"
 
 namespace netcl::text {
@@ -59,12 +60,20 @@ PreTokenizerStep regex_step(std::string_view regex, SplitBehavior behavior, cons
   return step;
 }
 
-// Splits the printable form of text[piece] and appends the pieces in bytes of `text`.
-void split_printable(const PreSplitter& splitter, std::string_view text, Piece piece,
+// Splits the printable form of a piece and appends the pieces in bytes of the text.
+void split_printable(const PreSplitter& splitter, const PreTokenized& pre_tokenized, Piece piece,
                      std::vector<Piece>& pieces) {
+  const std::string_view text = pre_tokenized.text;
   const std::string printable = to_printable(text.substr(piece.begin, piece.end - piece.begin));
   std::vector<Piece> found;
-  splitter.split(printable, found);
+  try {
+    splitter.split(printable, found);
+  } catch (const RegexLimitError& error) {
+    const auto lead = [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; };
+    const auto end = printable.begin() + static_cast<ptrdiff_t>(error.offset());
+    const auto bytes = static_cast<size_t>(std::count_if(printable.begin(), end, lead));
+    throw error.at(pre_tokenized.original(piece.begin + bytes));
+  }
   // A byte of the text is one character, so the bytes up to an offset are the lead bytes up to it.
   size_t at = 0;
   size_t byte = piece.begin;
@@ -211,11 +220,15 @@ void PreTokenizer::split(std::string_view text, PreTokenized& out) const {
       out.scratch.clear();
       for (const Piece& piece : out.pieces) {
         if (printable) {
-          split_printable(*step.splitter, out.text, piece, out.scratch);
+          split_printable(*step.splitter, out, piece, out.scratch);
           continue;
         }
         const size_t first = out.scratch.size();
-        step.splitter->split(out.text.substr(piece.begin, piece.end - piece.begin), out.scratch);
+        try {
+          step.splitter->split(out.text.substr(piece.begin, piece.end - piece.begin), out.scratch);
+        } catch (const RegexLimitError& error) {
+          throw error.at(out.original(piece.begin + error.offset()));
+        }
         for (size_t i = first; piece.begin > 0 && i < out.scratch.size(); ++i) {
           out.scratch[i].begin += piece.begin;
           out.scratch[i].end += piece.begin;

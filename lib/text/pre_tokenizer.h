@@ -75,7 +75,8 @@ class PreTokenizer {
 
   const std::vector<PreTokenizerStep>& steps() const { return steps_; }
 
-  // `text` must live as long as `out` is used. Throws FormatError when a match limit is hit.
+  // `text` must live as long as `out` is used. Throws RegexLimitError with the place
+  // in it when a limit of a search is hit.
   void split(std::string_view text, PreTokenized& out) const;
 
   // The splitter whose pieces are those of split(), when there is one that covers every text and

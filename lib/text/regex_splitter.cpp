@@ -343,9 +343,8 @@ class Pcre2Splitter final : public PreSplitter, public RegexMatcher {
   }
 
   [[noreturn]] void refuse(const Subject& subject, size_t from, const std::string& why) const {
-    throw base::FormatError(base::at_byte("text", subject.original(from)) + ": pattern " +
-                            base::quote(pattern_) + ": " + why +
-                            "; shorten the run or use a simpler pattern");
+    throw RegexLimitError(subject.original(from), "pattern " + base::quote(pattern_) + ": " + why +
+                                                      "; shorten the run or use a simpler pattern");
   }
 
   // The first match that begins at `from` or later, before `end`.

@@ -4,14 +4,36 @@
 #ifndef NETCL_TEXT_REGEX_SPLITTER_H_
 #define NETCL_TEXT_REGEX_SPLITTER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "text/pattern_translator.h"
 #include "text/pre_splitter.h"
 
 namespace netcl::text {
+
+// A search that was given up. Who searched in a part of something else, or for someone who has a
+// name for the text, throws it anew with that place.
+class RegexLimitError : public base::FormatError {
+ public:
+  // `offset`: where in the text that was searched, which is called `where`.
+  RegexLimitError(uint64_t offset, const std::string& reason, std::string_view where = "text")
+      : FormatError(base::at_byte(where, offset) + ": " + reason),
+        offset_(offset),
+        reason_(reason) {}
+  uint64_t offset() const { return offset_; }
+  RegexLimitError at(uint64_t offset, std::string_view where = "text") const {
+    return {offset, reason_, where};
+  }
+
+ private:
+  uint64_t offset_;
+  std::string reason_;
+};
 
 // The PCRE2 path alone: never a scanner, which makes it the oracle of the scanners.
 //
@@ -27,10 +49,10 @@ namespace netcl::text {
 //
 // An ill-formed byte is matched as U+FFFD and stays one byte of a piece; only texts that have one
 // are copied. Throws FormatError when the pattern cannot be translated or compiled; split() throws
-// FormatError naming the byte offset of the match when a limit on steps (10^8 of one match), memory
-// (1 GiB) or time (of one text: 5 s and 5 microseconds a byte of the thread's own time) is hit.
-// Cost: that of the pattern; PCRE2's just-in-time compiler is used, and its interpreter when the
-// compiled code runs out of stack. Immutable; split() may be called from several threads.
+// RegexLimitError naming the byte offset of the match when a limit on steps (10^8 of one match),
+// memory (1 GiB) or time (of one text: 5 s and 5 microseconds a byte of the thread's own time) is
+// hit. Cost: that of the pattern; PCRE2's just-in-time compiler is used, and its interpreter when
+// the compiled code runs out of stack. Immutable; split() may be called from several threads.
 std::shared_ptr<const PreSplitter> make_pcre2_splitter(
     std::string_view regex, SplitBehavior behavior = SplitBehavior::kIsolated, bool invert = false,
     RegexDialect dialect = RegexDialect::kOniguruma);

@@ -128,7 +128,7 @@ BpeTokenizer parse_tiktoken(std::string_view bytes, const std::string& where,
     if (parts.vocabulary.contains(token.id)) {
       throw FormatError(where + ": special token " + quote(token.content) + " has the id " +
                         std::to_string(token.id) + ", which the file gives to another token" +
-                        (options.specials_path.empty() ? "; is this the right pattern name?" : ""));
+                        specials_advice(options));
     }
   }
   return BpeTokenizer(std::move(parts));

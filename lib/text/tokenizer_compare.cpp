@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "text/regex_splitter.h"
 #include "text/tokenizer_parts.h"
 
 namespace netcl::text {
@@ -35,11 +36,19 @@ EncodeOptions options_for(SpecialPolicy policy, bool with_template) {
 
 using Ids = std::vector<uint32_t>;
 
+// Whether a search that is given up in a text is a refusal like others.
+enum class GivenUp { kRefusal, kError };
+
 // Nothing when the text is refused.
-std::optional<Ids> encode(const BpeTokenizer& tokenizer, std::string_view text,
-                          const EncodeOptions& options) {
+std::optional<Ids> encode(const BpeTokenizer& tokenizer, const NamedText& text,
+                          const EncodeOptions& options, GivenUp given_up) {
   try {
-    return tokenizer.encode(text, options);
+    return tokenizer.encode(text.text, options);
+  } catch (const RegexLimitError& error) {
+    if (given_up == GivenUp::kError) {
+      throw error.at(error.offset(), text.name);
+    }
+    return std::nullopt;
   } catch (const base::FormatError&) {
     return std::nullopt;
   }
@@ -115,12 +124,12 @@ class Comparison {
       return std::nullopt;
     }
     return text({"token " + std::to_string(id) + " " + quote(bytes), bytes},
-                {"allow", SpecialPolicy::kAllow}, false);
+                {"allow", SpecialPolicy::kAllow}, false, GivenUp::kRefusal);
   }
 
-  Found text(const NamedText& named) const {
+  Found text(const NamedText& named, GivenUp given_up = GivenUp::kRefusal) const {
     for (const NamedPolicy& policy : kPolicies) {
-      if (Found found = text(named, policy, with_template_)) {
+      if (Found found = text(named, policy, with_template_, given_up)) {
         return found;
       }
     }
@@ -128,10 +137,11 @@ class Comparison {
   }
 
  private:
-  Found text(const NamedText& named, const NamedPolicy& policy, bool with_template) const {
+  Found text(const NamedText& named, const NamedPolicy& policy, bool with_template,
+             GivenUp given_up) const {
     const EncodeOptions options = options_for(policy.policy, with_template);
-    const std::optional<Ids> a = encode(before_, named.text, options);
-    const std::optional<Ids> b = encode(after_, named.text, options);
+    const std::optional<Ids> a = encode(before_, named, options, given_up);
+    const std::optional<Ids> b = encode(after_, named, options, given_up);
     if (a == b) {
       if (a && before_.decode(*a) != after_.decode(*b)) {
         return named.name + ": the ids decode differently";
@@ -214,7 +224,7 @@ std::optional<std::string> first_difference(const BpeTokenizer& before, const Bp
     }
   }
   for (const NamedText& text : texts) {
-    if (Found found = comparison.text(text)) {
+    if (Found found = comparison.text(text, GivenUp::kError)) {
       return found;
     }
   }

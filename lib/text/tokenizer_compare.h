@@ -32,7 +32,9 @@ const std::vector<NamedText>& comparison_texts();
 // ordinary token encode to, and what that decodes to; then comparison_texts(), every added token
 // alone and between other text, and `texts`, under each special policy. Ids around a text (the
 // template) are compared when `with_template`.
-// A text that both refuse (a vocabulary without the byte) counts as equal.
+// A text that both refuse (a vocabulary without the byte) counts as equal. Throws FormatError
+// naming the text when a search of a regex splitter is given up in one of `texts`, for which that
+// would prove nothing.
 // Cost: the vocabulary and the texts are encoded up to four times by both; tokens are shared among
 // the threads of `pool`. The result does not depend on them.
 std::optional<std::string> first_difference(const BpeTokenizer& before, const BpeTokenizer& after,

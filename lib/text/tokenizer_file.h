@@ -30,6 +30,10 @@ struct TokenizerFileOptions {
   std::string specials_path;
   // The same in memory; then specials_path is not read.
   std::optional<std::vector<std::pair<std::string, uint32_t>>> specials;
+  // How messages call the first three: a tool says its options.
+  std::string call_name = "a pattern name";
+  std::string call_regex = "a pattern regex";
+  std::string call_specials = "a specials file";
 };
 
 // Names that pattern_name accepts, in the order help texts show them.

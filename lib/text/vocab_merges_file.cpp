@@ -60,14 +60,15 @@ MergeLines read_merge_lines(std::string_view text, const std::string& where) {
 }
 
 void check_added_tokens(const TokenizerParts& parts, const PrintableVocabulary& vocabulary,
-                        const std::string& where) {
+                        const std::string& where, const TokenizerFileOptions& options) {
   for (const AddedToken& token : parts.added_tokens) {
     const std::optional<uint32_t> found = vocabulary.find(token.content);
     if (found ? *found != token.id : vocabulary.has_id(token.id)) {
       throw FormatError(where + ": special token " + quote(token.content) + " should have the id " +
                         std::to_string(token.id) + ", which " +
                         (found ? "the file gives as " + std::to_string(*found)
-                               : std::string("the file gives to another token")));
+                               : std::string("the file gives to another token")) +
+                        specials_advice(options));
     }
   }
 }
@@ -82,7 +83,7 @@ BpeTokenizer parse_vocab_merges(std::string_view vocab_json, std::string_view me
   apply_file_options(options, "a vocab.json", parts);
   const HfJson json = parse_vocab_json(vocab_json, vocab_where);
   const PrintableVocabulary vocabulary(json.vocab, parts, vocab_where);
-  check_added_tokens(parts, vocabulary, vocab_where);
+  check_added_tokens(parts, vocabulary, vocab_where, options);
   const MergeLines lines = read_merge_lines(merges_txt, merges_where);
   vocabulary.add_merges(
       lines.merges, [&](size_t index) { return base::at_line(merges_where, lines.numbers[index]); },

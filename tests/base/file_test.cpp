@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -54,6 +55,42 @@ TEST_CASE("file: an empty file and a short moved file keep their bytes") {
   FileBytes file = FileBytes::open(dir.file("pipe"));
   const FileBytes moved = std::move(file);
   CHECK(moved.view() == "tiny");
+}
+
+TEST_CASE("file: what is longer than it may be is refused with name and limit, read or mapped") {
+  using netcl::base::FormatError;
+  const TempDir dir;
+  const std::string path = dir.file("f");
+  const std::string bytes(200000, 'x');
+  netcl::base::write_file(path, bytes);
+  CHECK(FileBytes::open(path, bytes.size()).view() == bytes);
+  CHECK_THROWS_AS(FileBytes::open(path, bytes.size() - 1), FormatError);
+  CHECK_THROWS_WITH(FileBytes::open(path, 199999),
+                    path + ": is longer than 199999 bytes, the most that is read as a whole");
+  CHECK(FileBytes::open_large(path, 1).view() == bytes);
+  CHECK_THROWS_WITH(FileBytes::open("/dev/zero", 199999),
+                    "/dev/zero: is longer than 199999 bytes, the most that is read as a whole");
+  CHECK_THROWS_WITH(FileBytes::open_large("/dev/zero", 0),
+                    Catch::EndsWith(" from a pipe; a file may be longer"));
+  CHECK_THROWS_AS(FileBytes::open("/dev/zero"), FormatError);
+  // A file of holes is as long as a real one.
+  std::filesystem::resize_file(path, netcl::base::kMostParsedBytes + 1);
+  CHECK_THROWS_AS(FileBytes::open(path), FormatError);
+  CHECK(FileBytes::open_large(path).view().size() == netcl::base::kMostParsedBytes + 1);
+  // A pipe that ends where it may.
+  ::mkfifo(dir.file("pipe").c_str(), 0600);
+  for (const size_t most : {bytes.size(), bytes.size() - 1}) {
+    if (::fork() == 0) {
+      ::signal(SIGPIPE, SIG_DFL);
+      std::ofstream(dir.file("pipe")) << bytes;
+      ::_exit(0);
+    }
+    if (most == bytes.size()) {
+      CHECK(FileBytes::open(dir.file("pipe"), most).view() == bytes);
+    } else {
+      CHECK_THROWS_AS(FileBytes::open(dir.file("pipe"), most), FormatError);
+    }
+  }
 }
 
 TEST_CASE("file: missing files and directories are IoErrors that name the path") {

@@ -79,6 +79,26 @@ TEST_CASE("line reader: lines of all lengths come as they are") {
   }
 }
 
+TEST_CASE("line reader: a line longer than it may be is refused with its number") {
+  const TempDir folder;
+  const std::string path = folder.file("lines");
+  for (const size_t most : {size_t{3}, size_t{600000}}) {
+    for (const bool ends : {true, false}) {
+      const std::string longest(most, 'a');
+      write_file(path, "a\n" + longest + (ends ? "\n" : ""));
+      LineReader fits(path, most);
+      CHECK((fits.next() && fits.next() && fits.line() == longest && !fits.next()));
+      write_file(path, "a\n" + longest + "a" + (ends ? "\n" : ""));
+      LineReader reader(path, most);
+      CHECK(reader.next());
+      CHECK_THROWS_WITH(reader.next(), path + ":2: a line of more than " + std::to_string(most) +
+                                           " bytes; is the input text with line ends?");
+    }
+  }
+  LineReader endless("/dev/zero", 600000);
+  CHECK_THROWS_AS(endless.next(), netcl::base::FormatError);
+}
+
 TEST_CASE("line reader: a file that is not there is named") {
   const TempDir folder;
   CHECK_THROWS_AS(LineReader(folder.file("none")), IoError);

@@ -103,6 +103,42 @@ TEST_CASE("npy ids: damaged or unsuitable files are refused", "[cli]") {
   }
 }
 
+TEST_CASE("npy ids: parts of any size give the ids of the whole", "[cli]") {
+  for (const std::string type : {"<u4", ">i8", "|u1"}) {
+    const size_t width = static_cast<size_t>(type[2] - '0');
+    std::string data(5 * width, '\0');
+    for (size_t i = 0; i < 5; ++i) {
+      data[i * width + (type[0] == '<' ? 0 : width - 1)] = static_cast<char>(10 + i);
+    }
+    const std::string file = npy(2, dictionary(type, "(5,)"), data);
+    for (size_t part = 1; part <= file.size(); ++part) {
+      text::NpyIdReader reader("x.npy");
+      Ids ids;
+      for (size_t at = 0; at < file.size(); at += part) {
+        reader.push(std::string_view(file).substr(at, part), ids);
+      }
+      reader.finish();
+      REQUIRE(ids == Ids{10, 11, 12, 13, 14});
+    }
+  }
+}
+
+TEST_CASE("npy ids: what cannot become a file is refused before it ends", "[cli]") {
+  const auto refused = [](const std::string& bytes) {
+    text::NpyIdReader reader("x.npy");
+    Ids ids;
+    reader.push(bytes, ids);
+  };
+  CHECK_THROWS_WITH(refused(std::string(1, '\0')), Catch::StartsWith("x.npy@0: not a .npy file"));
+  CHECK_THROWS_WITH(refused(std::string(text::kNpyMagic) + std::string("\2\0\1\0\x10\0", 6)),
+                    "x.npy@8: .npy header of 1048577 bytes; it may have 1048576");
+  const std::string header = npy(1, dictionary("<u2", "(1,)"), "");
+  CHECK_THROWS_WITH(refused(header + "abc"), "x.npy@" + std::to_string(header.size() + 2) +
+                                                 ": more data than 1 numbers of 2 bytes");
+  CHECK_NOTHROW(refused(header + "ab"));
+  CHECK_NOTHROW(refused(std::string(text::kNpyMagic) + std::string("\2\0\0\0\x10\0", 6)));
+}
+
 TEST_CASE("npy ids: a value that is no id is named with its position", "[cli]") {
   const auto message = [](const std::string& type, const std::string& data) {
     try {

@@ -152,7 +152,7 @@ std::optional<std::string> convert_tokenizer(const text::BpeTokenizer& tokenizer
   std::vector<text::NamedText> texts;
   std::optional<base::FileBytes> verify;
   if (!options.verify_path.empty()) {
-    verify.emplace(base::FileBytes::open(options.verify_path));
+    verify.emplace(base::FileBytes::open_large(options.verify_path, base::kMostPipedBytes));
     const std::string name = base::display_path(options.verify_path);
     refuse_compressed(verify->view(), name, "");
     texts.push_back({name, verify->view()});

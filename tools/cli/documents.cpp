@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "base/line_reader.h"
 #include "cli/json_line.h"
 #include "cli/tool_app.h"
 
@@ -161,7 +162,7 @@ void DocumentReader::for_each_batch(const std::function<void(const DocumentBatch
 }
 
 // The memory that a part takes is that of part_bytes_ and of the longest run without a place to
-// cut.
+// cut, which has an end where the input is a file.
 void DocumentReader::read_parts(const std::string& path,
                                 const std::function<void(const DocumentBatch&)>& use) {
   base::ChunkReader reader(path);
@@ -169,6 +170,8 @@ void DocumentReader::read_parts(const std::string& path,
   buffer.reserve(part_bytes_ + part_bytes_ / 8);
   uint64_t offset = 0;  // of the buffer's first byte
   size_t searched = 0;  // bytes of the buffer before which there is no place to cut
+  const uint64_t most_searched =
+      is_regular(path) ? UINT64_MAX : std::max<uint64_t>(options_.most_line_bytes, part_bytes_);
   for (bool at_end = false, first = true;;) {
     while (!at_end && buffer.size() < std::max(part_bytes_, searched + part_bytes_ / 4)) {
       const size_t used = buffer.size();
@@ -186,6 +189,12 @@ void DocumentReader::read_parts(const std::string& path,
       end = find_cut_(buffer, std::max(searched, part_bytes_ / 4 * 3));
       if (end == buffer.size()) {
         searched = end - 1;
+        if (searched > most_searched) {
+          throw base::FormatError(base::at_byte(base::display_path(path), offset) +
+                                  ": no place to cut the text in more than " +
+                                  std::to_string(most_searched) +
+                                  " bytes of a pipe; a file may have longer ones");
+        }
         continue;
       }
     }
@@ -205,7 +214,7 @@ void DocumentReader::read_parts(const std::string& path,
 
 void DocumentReader::read_whole(const std::string& path,
                                 const std::function<void(const DocumentBatch&)>& use) {
-  const base::FileBytes file = base::FileBytes::open(path);
+  const base::FileBytes file = base::FileBytes::open_large(path, options_.most_piped_bytes);
   if (!options_.raw && !is_stdin(path)) {
     refuse_compressed(file.view(), path, " or --raw");
   }
@@ -215,8 +224,16 @@ void DocumentReader::read_whole(const std::string& path,
   use({{&document, 1}, read_bytes_, false});
 }
 
+void DocumentReader::refuse_line(const std::string& path, uint64_t line_number) const {
+  base::refuse_long_line(base::at_line(base::display_path(path), line_number),
+                         options_.most_line_bytes);
+}
+
 Document DocumentReader::make_line(std::string_view line, const std::string& path,
                                    uint64_t line_number, uint64_t offset) {
+  if (line.size() - (line.ends_with('\n') ? 1 : 0) > options_.most_line_bytes) {
+    refuse_line(path, line_number);
+  }
   if (unit_ == DocumentUnit::kLine) {
     const bool cut = !options_.keep_line_ends && line.ends_with('\n');
     return {line.substr(0, line.size() - (cut ? 1 : 0)), base::display_path(path), offset, ""};
@@ -250,6 +267,9 @@ void DocumentReader::read_lines(const std::string& path,
   std::vector<Document> documents;
   for (bool at_end = false, first = true; !at_end; first = false) {
     const size_t used = buffer.size();
+    if (used > options_.most_line_bytes) {
+      refuse_line(path, line_number + 1);
+    }
     buffer.resize(used + kChunkBytes);
     const size_t got = reader.read({buffer.data() + used, kChunkBytes});
     buffer.resize(used + got);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
+
 namespace netcl::cli {
 
 class ToolApp;
@@ -28,6 +30,10 @@ struct DocumentOptions {
   bool raw = false;                // --raw: compressed bytes are text like any other
   bool keep_line_ends = false;     // a line keeps its LF (training), else the LF is cut off
   bool take_directories = false;   // all regular files below a directory, sorted by path
+  // Longer ones are refused: a line, or a stretch of a pipe that find_cut cannot cut ...
+  uint64_t most_line_bytes = base::kMostParsedBytes;
+  // ... and a document that has to be whole and comes from a pipe.
+  uint64_t most_piped_bytes = base::kMostPipedBytes;
 };
 
 // Declares FILES, --lines, --jsonl, --text-field and --raw. `files_help` is the text for FILES.
@@ -76,8 +82,8 @@ class DocumentReader {
   // The size of these parts where memory is short.
   void set_part_bytes(size_t bytes) { part_bytes_ = bytes; }
 
-  // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file or
-  // a damaged JSON line; and whatever `use` throws.
+  // Calls `use` with every document in order. Throws IoError; FormatError for a compressed file, a
+  // damaged JSON line or what is longer than the options allow; and whatever `use` throws.
   void for_each_batch(const std::function<void(const DocumentBatch&)>& use);
 
   DocumentUnit unit() const { return unit_; }
@@ -96,6 +102,7 @@ class DocumentReader {
   void read_whole(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
   void read_parts(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
   void read_lines(const std::string& path, const std::function<void(const DocumentBatch&)>& use);
+  [[noreturn]] void refuse_line(const std::string& path, uint64_t line_number) const;
   Document make_line(std::string_view line, const std::string& path, uint64_t line_number,
                      uint64_t offset);
 

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/line_reader.h"
 #include "cli/documents.h"
 #include "cli/id_format.h"
 #include "cli/json_line.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 16;
 constexpr size_t kMaxDigits = 4096;  // leading zeros included
+// Of blanks alone; what begins with more of them is text.
+constexpr size_t kMostLookedAt = size_t{1} << 20;
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -46,7 +49,8 @@ class ByteSource {
     current_.resize(read({current_.data(), current_.size()}));
     return current_;
   }
-  // The first byte that is no blank, which stays to be read; '\0' when there is none.
+  // The first byte that is no blank, which stays to be read; '\0' when there is none in the first
+  // megabyte.
   char first_byte() {
     for (;;) {
       const auto found = std::find_if_not(pending_.begin(), pending_.end(), is_blank);
@@ -57,7 +61,7 @@ class ByteSource {
       pending_.resize(used + kChunkBytes);
       const size_t got = read({pending_.data() + used, kChunkBytes});
       pending_.resize(used + got);
-      if (got == 0) {
+      if (got == 0 || pending_.size() >= kMostLookedAt) {
         return '\0';
       }
     }
@@ -67,6 +71,11 @@ class ByteSource {
     std::string bytes;
     for (std::string_view part = next(); !part.empty(); part = next()) {
       bytes += part;
+      if (bytes.size() > base::kMostPipedBytes) {
+        throw base::FormatError(where() + ": JSON of more than " +
+                                std::to_string(base::kMostPipedBytes) +
+                                " bytes, which is read as a whole; jsonl is read line by line");
+      }
     }
     return bytes;
   }
@@ -259,8 +268,25 @@ void read_jsonl(ByteSource& source, IdSink& sink) {
       searched = begin;
     }
     buffer.erase(0, begin);
+    if (buffer.size() > base::kMostPipedBytes) {
+      base::refuse_long_line(base::at_line(source.where(), line_number + 1), base::kMostPipedBytes);
+    }
     sink.pause();
   }
+}
+
+void read_npy(ByteSource& source, IdSink& sink) {
+  text::NpyIdReader reader(source.where());
+  std::vector<uint32_t> ids;
+  sink.begin(source.where());
+  for (std::string_view part = source.next(); !part.empty(); part = source.next()) {
+    ids.clear();
+    reader.push(part, ids);
+    sink.ids(ids);
+    sink.pause();
+  }
+  reader.finish();
+  sink.end();
 }
 
 void read_text(ByteSource& source, IdSink& sink) {
@@ -335,8 +361,7 @@ void read_ids(const std::string& path, IdFormat format, IdSink& sink,
     case IdFormat::kJsonl:
       return read_jsonl(source, sink);
     case IdFormat::kNpy:
-      return hand_on_document(text::parse_npy_ids(source.all(), source.where()), source.where(),
-                              sink);
+      return read_npy(source, sink);
     case IdFormat::kU16:
       return read_raw(source, 2, sink);
     case IdFormat::kU32:

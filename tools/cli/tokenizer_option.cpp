@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tokenizer_option.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -21,6 +22,9 @@ std::string join_names(const std::vector<std::string_view>& names) {
 }
 
 void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
+  option.file.call_name = "--pattern NAME";
+  option.file.call_regex = "--pattern-regex RE";
+  option.file.call_specials = "--specials FILE";
   app.add_text("-t,--tokenizer", option.path, "TOKENIZER",
                "tokenizer.json, vocab.json (merges.txt beside it), a directory that holds them, "
                "tekken.json, or a .tiktoken file")
@@ -31,7 +35,9 @@ void add_tokenizer_options(ToolApp& app, TokenizerOption& option) {
                    join_names(text::known_model_names()))
       ->group("Tokenizer");
   app.add_text("--pattern-regex", option.file.pattern_regex, "RE",
-               "Any other split pattern for such a file")
+               "Any other split pattern for such a file, in the syntax of tokenizer.json; text\n"
+               "that it does not match becomes pieces of its own. A search may take 5 s and\n"
+               "5 s a MB of a text; what syntax is refused: see tools/README.md")
       ->group("Tokenizer");
   app.add_text(
          "--specials", option.file.specials_path, "FILE",
@@ -78,6 +84,26 @@ void warn_of_orphans(const text::TokenizerParts& parts) {
   }
 }
 
+// A named model brings its special tokens to a vocabulary of the user's own too, with ids for which
+// a model would need that many rows.
+void warn_of_distant_specials(const text::TokenizerParts& parts,
+                              const text::TokenizerFileOptions& options) {
+  constexpr uint32_t kFar = 256;  // gaps of real vocabularies are smaller
+  if (options.pattern_name.empty() || !options.specials_path.empty() ||
+      parts.added_tokens.empty()) {
+    return;
+  }
+  const auto nearest = std::min_element(
+      parts.added_tokens.begin(), parts.added_tokens.end(),
+      [](const text::AddedToken& a, const text::AddedToken& b) { return a.id < b.id; });
+  if (nearest->id > parts.vocabulary.id_limit() + kFar) {
+    spdlog::warn(
+        "{}: ids end at {}, and --pattern {} brings special tokens with ids from {} on; --specials "
+        "FILE gives the vocabulary's own ({{}} for none)",
+        parts.where, parts.vocabulary.id_limit() - 1, options.pattern_name, nearest->id);
+  }
+}
+
 }  // namespace
 
 text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdin_is_input) {
@@ -91,6 +117,7 @@ text::TokenizerFile load_tokenizer_file(const TokenizerOption& option, bool stdi
   if (file.format == text::TokenizerFormat::kVocabMerges) {
     warn_of_orphans(file.tokenizer.parts());
   }
+  warn_of_distant_specials(file.tokenizer.parts(), option.file);
   return file;
 }
 

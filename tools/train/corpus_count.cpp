@@ -37,6 +37,7 @@ class CorpusCounter {
       for (const cli::Document& document : batch.documents) {
         documents.push_back({.text = document.text,
                              .where = document.where,
+                             .where_offset = document.where_offset,
                              .begins = document.begins,
                              .is_mapped = document.is_mapped});
       }
@@ -50,7 +51,10 @@ class CorpusCounter {
     std::vector<text::TrainerDocument> documents;
     documents.reserve(kept_.size());
     for (const Kept& kept : kept_) {
-      documents.push_back({.text = kept.text, .where = kept.where, .begins = kept.begins});
+      documents.push_back({.text = kept.text,
+                           .where = kept.where,
+                           .where_offset = kept.where_offset,
+                           .begins = kept.begins});
     }
     trainer_.add_documents(documents, pool_);
     kept_.clear();
@@ -67,6 +71,7 @@ class CorpusCounter {
   struct Kept {
     std::string text;
     std::string where;
+    uint64_t where_offset = 0;
     bool begins = true;
   };
   static constexpr size_t kSmallBatch = size_t{512} << 10;
@@ -76,7 +81,8 @@ class CorpusCounter {
 
   void keep(const cli::DocumentBatch& batch) {
     for (const cli::Document& document : batch.documents) {
-      kept_.push_back({std::string(document.text), document.where, document.begins});
+      kept_.push_back(
+          {std::string(document.text), document.where, document.where_offset, document.begins});
       kept_bytes_ += document.text.size() + document.where.size() + sizeof(Kept);
     }
     if (kept_bytes_ >= kKeptBatch) {

@@ -208,6 +208,7 @@ void declare_options(cli::ToolApp& app, TrainOptions& options) {
       "FILES  text to learn from; a directory stands for all regular files below it, '-' or\n"
       "       nothing for standard input. Each file is one document.");
   options.documents.keep_line_ends = true;
+  options.documents.most_piped_bytes = UINT64_MAX;  // a corpus is as long as memory allows
   options.documents.take_directories = true;
   app.add_texts("--from-counts", options.from_counts, "FILE",
                 "Learn from what --counts-out wrote, all files added up; with it FILES are such "
