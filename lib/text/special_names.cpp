@@ -19,10 +19,9 @@ bool are_cut_out(std::string_view bytes, const TrainerOptions& options) {
   if (options.add_prefix_space && bytes.starts_with(' ')) {
     bytes.remove_prefix(1);
   }
-  return std::any_of(options.specials.begin(), options.specials.end(),
-                     [&](const std::string& special) {
-                       return bytes.find(special) != std::string_view::npos;
-                     });
+  return std::any_of(
+      options.specials.begin(), options.specials.end(),
+      [&](const std::string& special) { return bytes.find(special) != std::string_view::npos; });
 }
 
 bool may_be_learned(std::string_view bytes, const TrainerOptions& options) {

@@ -93,7 +93,7 @@ TEST_CASE("special names: what is always split is split whatever stands around i
   CHECK_FALSE(are_always_split(" <|>"));
   CHECK_FALSE(are_always_split("t\u00E9"));
   CHECK(are_always_split("a|"));
-  const std::vector<std::string> around = {"",  "a",  "Z",  "1",     "'",     "'s",     " ",
+  const std::vector<std::string> around = {"",  "a",  "Z",  "1",      "'",      "'s",     " ",
                                            "|", "\n", "\r", "\u00E9", "\u0301", "\u4E00", "\xE9"};
   std::vector<Piece> pieces;
   for (const std::string_view pattern : netcl::text::splitter_names()) {
@@ -122,7 +122,8 @@ TEST_CASE("special names: what is always split is split whatever stands around i
 
 TEST_CASE("special names: a tokenizer without ambiguous ones can always be written") {
   const std::vector<std::string> name_parts = {"\u0120", "\u00E9", "t", "h", "|", " ", "\u4E00"};
-  const std::vector<std::string> text_parts = {" ", " ", "\xE9", "t", "t", "h", "|", "\u0120", "\n"};
+  const std::vector<std::string> text_parts = {" ", " ", "\xE9",   "t", "t",
+                                               "h", "|", "\u0120", "\n"};
   Rng rng(11);
   int ambiguous = 0;
   int lost = 0;
