@@ -149,7 +149,9 @@ int run(TrainOptions& options, const cli::CommonOptions& common) {
   std::optional<base::OutputFile> report_out;
   std::optional<train::DumpOutput> dump_out;
   if (train::wants_tokenizer(options)) {
-    out.emplace(options.output, train::format_of(options));
+    out.emplace(options.output, train::format_of(options), options.trainer);
+  } else if (const auto wrong = train::describe_ambiguous_special(options.trainer)) {
+    spdlog::warn("{}; only --format tiktoken will take these counts", *wrong);
   }
   if (!options.counts_out.empty()) {
     counts_out.emplace(options.counts_out);

@@ -21,7 +21,8 @@ namespace {
 
 }  // namespace
 
-AppendFile::AppendFile(const std::string& path, uint64_t size) : path_(path) {
+AppendFile::AppendFile(const std::string& path, uint64_t size, std::chrono::milliseconds sync_every)
+    : path_(path), sync_every_(sync_every) {
   fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd_ < 0) {
     throw_io(path_, "cannot open for writing", errno);
@@ -41,13 +42,21 @@ AppendFile::~AppendFile() {
 }
 
 void AppendFile::write(std::string_view bytes) {
-  int error = write_all(fd_, bytes);
-  if (error == 0 && ::fdatasync(fd_) != 0) {
-    error = errno;
-  }
-  if (error != 0) {
+  if (const int error = write_all(fd_, bytes); error != 0) {
     throw_io(path_, "cannot write", error);
   }
+  unsynced_bytes_ += bytes.size();
+  if (!synced_ || Clock::now() - *synced_ >= sync_every_) {
+    sync();
+  }
+}
+
+void AppendFile::sync() {
+  if (::fdatasync(fd_) != 0) {
+    throw_io(path_, "cannot write", errno);
+  }
+  unsynced_bytes_ = 0;
+  synced_ = Clock::now();
 }
 
 }  // namespace netcl::base

@@ -102,6 +102,11 @@ bool may_cut_documents(const TrainerOptions& options, const PreTokenizer& pre_to
          std::none_of(options.specials.begin(), options.specials.end(), may_lie_across_cuts);
 }
 
+// Whether a text is a pre-token as a whole, whatever it is.
+bool is_one_piece(const TrainerOptions& options) {
+  return options.pattern_regex.empty() && options.pattern == "none" && options.specials.empty();
+}
+
 // Bytes after which the pages of a mapped text are given back.
 constexpr size_t kDropBytes = size_t{4} << 20;
 
@@ -223,7 +228,12 @@ BpeTrainer::BpeTrainer(TrainerOptions options) {
   state_->may_cut = may_cut_documents(options, state_->pre_tokenizer);
   state_->specials = make_specials(options);
   state_->matcher = AddedTokenMatcher(state_->specials, options.specials);
-  state_->counts = CorpusCounts(options.memory_limit, options.temp_dir);
+  const uint64_t token_limit = options.vocab_size - options.specials.size();
+  state_->counts =
+      CorpusCounts(options.memory_limit, options.temp_dir, [token_limit](std::string_view word) {
+        return enough_memory_to_learn([&](const WordVisitor& visit) { visit(word, 1); },
+                                      token_limit);
+      });
   state_->options = std::move(options);
 }
 
@@ -232,7 +242,8 @@ BpeTrainer& BpeTrainer::operator=(BpeTrainer&&) noexcept = default;
 BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::add_document(std::string_view text, std::string_view where) {
-  state_->counts.set_text_bytes(text.size());
+  state_->counts.set_text_bytes(text.size(),
+                                is_one_piece(state_->options) ? text : std::string_view());
   state_->count_marked(text, where, 0, 0);
   state_->documents += 1;
   state_->bytes += text.size();
@@ -251,11 +262,16 @@ void BpeTrainer::add_documents(std::span<const TrainerDocument> documents, base:
   }
   state_->read_bytes = std::max(state_->read_bytes, read_bytes);
   const auto count = [&] {
-    uint64_t longest = 0;  // of what is mapped, and touched as a whole
+    uint64_t longest_mapped = 0;  // which is touched as a whole
+    std::string_view longest;
     for (const DocumentPart& part : parts) {
-      longest = std::max(longest, documents[part.document].is_mapped ? part.text.size() : 0);
+      longest = part.text.size() > longest.size() ? part.text : longest;
+      if (documents[part.document].is_mapped) {
+        longest_mapped = std::max<uint64_t>(longest_mapped, part.text.size());
+      }
     }
-    state_->counts.set_text_bytes(state_->read_bytes + longest);
+    state_->counts.set_text_bytes(state_->read_bytes + longest_mapped,
+                                  is_one_piece(state_->options) ? longest : std::string_view());
     state_->count_parts(parts, documents, pool);
     parts.clear();
   };

@@ -109,7 +109,9 @@ struct TrainerDocument {
   uint64_t where_offset = 0;  // of the text's first byte in what `where` names
   // false: goes on where an earlier one was cut (may_cut_texts()) and is no further document.
   bool begins = true;
-  // The text lies in a FileBytes that is_mapped(): its pages are given back as they are counted.
+  // The text lies in a FileBytes that is_mapped(): its pages are given back as they are counted,
+  // every 4 MiB. A text that is not cut, for its options or for want of a place, is resident as a
+  // whole when its last piece is counted, and all of it is given back then.
   bool is_mapped = false;
 };
 

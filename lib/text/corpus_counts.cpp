@@ -2,6 +2,7 @@
 #include "text/corpus_counts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "text/memory_limit_error.h"
@@ -20,8 +21,9 @@ constexpr uint64_t kFewBytes = uint64_t{2} << 20;
 
 }  // namespace
 
-CorpusCounts::CorpusCounts(uint64_t memory_limit, const std::string& temp_dir)
-    : memory_limit_(memory_limit) {
+CorpusCounts::CorpusCounts(uint64_t memory_limit, const std::string& temp_dir,
+                           LaterMemory later_memory)
+    : memory_limit_(memory_limit), later_memory_(std::move(later_memory)) {
   if (memory_limit_ != 0) {
     runs_ = std::make_unique<WordRuns>(temp_dir);
   }
@@ -38,47 +40,60 @@ void CorpusCounts::use_threads(size_t count) {
   tables_.resize(count);
 }
 
-void CorpusCounts::set_text_bytes(uint64_t bytes) {
+void CorpusCounts::set_text_bytes(uint64_t bytes, std::string_view known_word) {
   constexpr uint64_t kSmallTexts = uint64_t{4} << 20;  // in kOtherMemory
   text_bytes_ = bytes < kSmallTexts ? 0 : bytes;
   if (memory_limit_ != 0) {
-    share_memory(tables_.size());
+    share_memory(tables_.size(), known_word);
   }
 }
 
-void CorpusCounts::share_memory(size_t threads) {
+// That so much would do for counting a word, and how much for what comes later.
+std::string CorpusCounts::enough_memory(uint64_t counting, std::string_view word) const {
+  const uint64_t later = later_memory_ ? later_memory_(word) : 0;
+  if (later <= counting) {
+    return std::to_string(counting) + " would do";
+  }
+  return std::to_string(counting) + " would do to count, to learn as well " + std::to_string(later);
+}
+
+void CorpusCounts::share_memory(size_t threads, std::string_view known_word) {
   const uint64_t other = kOtherMemory + text_bytes_;
   const uint64_t least = other + threads * (kLeastTable + kThreadMemory);
   if (memory_limit_ < least) {
-    throw MemoryLimitError("memory limit of " + std::to_string(memory_limit_) +
-                           " bytes: too small to count with " + std::to_string(threads) +
-                           (threads == 1 ? " thread" : " threads") +
-                           (text_bytes_ == 0 ? "" : " and a text that cannot be read in parts") +
-                           "; the least is " + std::to_string(least));
+    const uint64_t table =
+        std::max<uint64_t>(kLeastTable, WordCounts().memory_bytes(1, known_word.size()));
+    throw MemoryLimitError(
+        "memory limit of " + std::to_string(memory_limit_) + " bytes: too small to count with " +
+        std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+        (text_bytes_ == 0 ? "" : " and a text that cannot be read in parts") + "; " +
+        (known_word.empty()
+             ? "the least is " + std::to_string(least)
+             : enough_memory(other + threads * (table + kThreadMemory), known_word)));
   }
   table_bytes_ = (memory_limit_ - other) / threads - kThreadMemory;
 }
 
-// Before `count` words of `bytes` bytes together are counted: a table that might grow too large
-// goes to disk.
-void CorpusCounts::make_room(WordCounts& words, size_t count, size_t bytes) {
-  if (table_bytes_ == 0 || words.memory_bytes(count, bytes) <= table_bytes_) {
+// Before `count` words are counted, which are `bytes`: a table that might grow too large goes to
+// disk.
+void CorpusCounts::make_room(WordCounts& words, size_t count, std::string_view bytes) {
+  if (table_bytes_ == 0 || words.memory_bytes(count, bytes.size()) <= table_bytes_) {
     return;
   }
   runs_->add_run(words);
-  const uint64_t needed = words.memory_bytes(count, bytes);
+  const uint64_t needed = words.memory_bytes(count, bytes.size());
   if (needed > table_bytes_) {
     throw MemoryLimitError(
         "memory limit of " + std::to_string(memory_limit_) +
-        " bytes: too small for pre-tokens of " + std::to_string(bytes) + " bytes; " +
-        std::to_string(kOtherMemory + text_bytes_ + (needed + kThreadMemory) * tables_.size()) +
-        " would do");
+        " bytes: too small for pre-tokens of " + std::to_string(bytes.size()) + " bytes; " +
+        enough_memory(kOtherMemory + text_bytes_ + (needed + kThreadMemory) * tables_.size(),
+                      bytes));
   }
 }
 
 void CorpusCounts::add(size_t thread, std::string_view word, uint64_t count) {
   WordCounts& words = tables_[thread].words;
-  make_room(words, 1, word.size());
+  make_room(words, 1, word);
   words.add(word, count);
 }
 
@@ -88,7 +103,7 @@ void CorpusCounts::add_pieces(size_t thread, std::string_view text, size_t begin
     return;
   }
   WordCounts& words = tables_[thread].words;
-  make_room(words, ends.size(), ends.back() - begin);
+  make_room(words, ends.size(), text.substr(begin, ends.back() - begin));
   words.add_pieces(text, begin, ends);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,19 +21,25 @@ namespace netcl::text {
 // thread may be called by several threads at once, each with a number of its own.
 class CorpusCounts {
  public:
+  // Memory that is enough to use a word afterwards, for messages.
+  using LaterMemory = std::function<uint64_t(std::string_view word)>;
+
   // `memory_limit`: bytes that the process may take, 0 = no limit; see BpeTrainer. Throws
   // UsageError when it is too small for one thread.
-  explicit CorpusCounts(uint64_t memory_limit = 0, const std::string& temp_dir = "");
+  explicit CorpusCounts(uint64_t memory_limit = 0, const std::string& temp_dir = "",
+                        LaterMemory later_memory = {});
 
   // Makes thread numbers below `count` known. Throws UsageError naming the least limit when that of
   // memory is too small for so many.
   void use_threads(size_t count);
 
-  // Memory that the texts take which are counted now. Throws as use_threads().
-  void set_text_bytes(uint64_t bytes);
+  // Memory that the texts take which are counted now, and a word that is known to be among them, or
+  // none. Throws as use_threads(), with what the word needs in the number that is named.
+  void set_text_bytes(uint64_t bytes, std::string_view known_word = {});
 
   // WordCounts::add() and add_pieces(). Throw as those; UsageError when one word needs more memory
-  // than there is, naming a limit that would do; IoError when the disk is full.
+  // than there is, naming limits that would do for counting and for what comes later; IoError when
+  // the disk is full.
   void add(size_t thread, std::string_view word, uint64_t count);
   void add_pieces(size_t thread, std::string_view text, size_t begin, std::span<const size_t> ends);
 
@@ -59,8 +66,9 @@ class CorpusCounts {
     WordCounts words;
   };
 
-  void share_memory(size_t threads);
-  void make_room(WordCounts& words, size_t count, size_t bytes);
+  void share_memory(size_t threads, std::string_view known_word = {});
+  void make_room(WordCounts& words, size_t count, std::string_view bytes);
+  std::string enough_memory(uint64_t counting, std::string_view word) const;
   bool is_on_disk() const { return runs_ != nullptr && !runs_->empty(); }
   void move_to_disk();
 
@@ -69,6 +77,7 @@ class CorpusCounts {
   uint64_t table_bytes_ = 0;  // most memory for a table; 0 = no limit
   std::vector<Table> tables_;
   std::unique_ptr<WordRuns> runs_;  // with a limit
+  LaterMemory later_memory_;
 };
 
 }  // namespace netcl::text

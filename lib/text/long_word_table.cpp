@@ -19,45 +19,26 @@ size_t grown(size_t size, size_t wanted) {
 
 }  // namespace
 
-LongWordTable::LongWordTable()
-    : memory_((size_t{1} << kFirstBits) * sizeof(Entry)),
-      entries_(static_cast<Entry*>(memory_.data())),
-      mask_((size_t{1} << kFirstBits) - 1),
-      shift_(64 - kFirstBits) {}
-
-void LongWordTable::swap(LongWordTable& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(entries_, other.entries_);
-  std::swap(mask_, other.mask_);
-  std::swap(shift_, other.shift_);
-  std::swap(size_, other.size_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(used_bytes_, other.used_bytes_);
-}
+LongWordTable::LongWordTable() : slots_(kFirstBits) {}
 
 size_t LongWordTable::memory_bytes(size_t count, size_t size) const {
-  size_t slots = mask_ + 1;
-  while (4 * (size_ + count) > 3 * slots) {
-    slots *= 2;
-  }
   const size_t wanted = used_bytes_ + kSizeBytes * count + size;
-  const size_t old_slots = slots > mask_ + 1 ? slots / 2 : 0;  // while it grows
-  return (slots + old_slots) * sizeof(Entry) +
+  return slots_.memory_bytes(count) +
          (wanted > bytes_.size() ? grown(bytes_.size(), wanted) : bytes_.size());
 }
 
 void LongWordTable::add(std::string_view word, uint64_t hash, uint64_t count) {
-  size_t slot = hash >> shift_;
-  for (; entries_[slot].place != 0; slot = (slot + 1) & mask_) {
-    Entry& entry = entries_[slot];
-    if (entry.hash == hash && this->word(entry) == word) {
+  size_t slot = slots_.home(hash);
+  for (; !slots_[slot].is_free(); slot = slots_.next(slot)) {
+    Entry& entry = slots_[slot];
+    if (entry.full_hash == hash && this->word(entry) == word) {
       entry.count += count;
       return;
     }
   }
-  if (4 * (size_ + 1) > 3 * (mask_ + 1)) {
-    grow();
-    for (slot = hash >> shift_; entries_[slot].place != 0; slot = (slot + 1) & mask_) {
+  if (!slots_.has_room(1)) {
+    slots_.grow();
+    for (slot = slots_.home(hash); !slots_[slot].is_free(); slot = slots_.next(slot)) {
     }
   }
   const uint64_t size = word.size();
@@ -68,49 +49,25 @@ void LongWordTable::add(std::string_view word, uint64_t hash, uint64_t count) {
   char* const at = static_cast<char*>(bytes_.data()) + used_bytes_;
   std::memcpy(at, &size, kSizeBytes);
   std::memcpy(at + kSizeBytes, word.data(), word.size());
-  entries_[slot] = {hash, count, used_bytes_ + 1};
+  slots_.fill(slot, {hash, count, used_bytes_ + 1});
   used_bytes_ = wanted;
-  ++size_;
-}
-
-void LongWordTable::grow() {
-  const size_t old_slots = mask_ + 1;
-  base::BigBuffer old_memory(2 * old_slots * sizeof(Entry));
-  std::swap(memory_, old_memory);
-  const Entry* const old = entries_;
-  entries_ = static_cast<Entry*>(memory_.data());
-  mask_ = 2 * old_slots - 1;
-  shift_ -= 1;
-  for (size_t i = 0; i < old_slots; ++i) {
-    if (old[i].place != 0) {
-      size_t slot = old[i].hash >> shift_;
-      while (entries_[slot].place != 0) {
-        slot = (slot + 1) & mask_;
-      }
-      entries_[slot] = old[i];
-    }
-  }
 }
 
 void LongWordTable::sort() {
-  size_t count = 0;
-  for (size_t slot = 0; slot <= mask_; ++slot) {
-    if (entries_[slot].place != 0) {
-      entries_[count++] = entries_[slot];
-    }
-  }
-  std::sort(entries_, entries_ + count,
+  slots_.pack();
+  Entry* const entries = &slots_[0];
+  std::sort(entries, entries + size(),
             [&](const Entry& a, const Entry& b) { return word(a) < word(b); });
 }
 
 // In turn from all over the other table, as ShortWordTable::add_all().
 void LongWordTable::add_all(const LongWordTable& other) {
-  const size_t slot_count = other.mask_ + 1;  // a power of two
+  const size_t slot_count = other.slots_.count();  // a power of two
   const size_t step = static_cast<size_t>(0.618 * static_cast<double>(slot_count)) | 1;
   for (size_t i = 0; i < slot_count; ++i) {
-    const Entry& entry = other.entries_[(i * step) & other.mask_];
-    if (entry.place != 0) {
-      add(other.word(entry), entry.hash, entry.count);
+    const Entry& entry = other.slots_[(i * step) & (slot_count - 1)];
+    if (!entry.is_free()) {
+      add(other.word(entry), entry.full_hash, entry.count);
     }
   }
 }

@@ -8,23 +8,18 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "base/big_buffer.h"
+#include "text/word_slots.h"
 
 namespace netcl::text {
 
-// Linear probing, at most three quarters full. Not thread-safe. Movable.
+// Not thread-safe. Movable, as WordSlots.
 class LongWordTable {
  public:
   LongWordTable();
-  LongWordTable(LongWordTable&& other) noexcept { swap(other); }
-  LongWordTable& operator=(LongWordTable&& other) noexcept {
-    swap(other);
-    return *this;
-  }
 
-  void prefetch(uint64_t hash) const { __builtin_prefetch(entries_ + (hash >> shift_), 1); }
+  void prefetch(uint64_t hash) const { slots_.prefetch(slots_.home(hash)); }
 
   // Adds to the count of a word that is not empty; `hash` is its hash_bytes(). The sum of all
   // counts must stay below 2^63.
@@ -32,29 +27,27 @@ class LongWordTable {
   // Adds all counts of another table.
   void add_all(const LongWordTable& other);
 
-  size_t size() const { return size_; }
+  size_t size() const { return slots_.used(); }
   // Memory of the table with `count` more words of `size` bytes together.
   size_t memory_bytes(size_t count, size_t size) const;
 
   // As those of ShortWordTable.
   void sort();
-  std::string_view word_at(size_t index) const { return word(entries_[index]); }
-  uint64_t count_at(size_t index) const { return entries_[index].count; }
+  std::string_view word_at(size_t index) const { return word(slots_[index]); }
+  uint64_t count_at(size_t index) const { return slots_[index].count; }
 
   // Calls use(word, count) for every word. A view lives until the table changes.
   template <typename Use>
   void for_each(Use&& use) const {
-    for (size_t slot = 0; slot <= mask_; ++slot) {
-      if (entries_[slot].place != 0) {
-        use(word(entries_[slot]), entries_[slot].count);
-      }
-    }
+    slots_.for_each([&](const Entry& entry) { use(word(entry), entry.count); });
   }
 
  private:
   struct Entry {
-    uint64_t hash, count;
+    uint64_t full_hash, count;
     uint64_t place;  // in bytes_, of the word's size (8 bytes) and bytes, plus 1; 0: free
+    bool is_free() const { return place == 0; }
+    uint64_t hash() const { return full_hash; }
   };
 
   std::string_view word(const Entry& entry) const {
@@ -63,14 +56,8 @@ class LongWordTable {
     std::memcpy(&size, at, sizeof size);
     return {at + sizeof size, static_cast<size_t>(size)};
   }
-  void swap(LongWordTable& other) noexcept;
-  void grow();
 
-  base::BigBuffer memory_;
-  Entry* entries_ = nullptr;
-  size_t mask_ = 0;
-  int shift_ = 64;  // of a hash, to where the search for it begins
-  size_t size_ = 0;
+  WordSlots<Entry> slots_;
   base::BigBuffer bytes_;
   size_t used_bytes_ = 0;
 };

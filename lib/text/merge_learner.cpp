@@ -273,11 +273,29 @@ constexpr uint64_t kManySlots = uint64_t{1} << 18;  // from which on buffers hav
 // Of tables by symbol while learning, or of a token in those of the tokenizer.
 constexpr uint64_t kSymbolBytes = 300;
 
+// How many symbols a text may come to have, and what they take.
+struct SymbolShape {
+  uint64_t limit = 0;
+  bool narrow = false;
+
+  // Every merge makes the text a token shorter at least.
+  SymbolShape(const WordLayout& layout, uint64_t token_limit, bool wide)
+      : limit(std::min(token_limit, 256 + layout.byte_count())),
+        narrow(limit <= SymbolText<uint16_t>::kMostSymbols && !wide) {}
+  uint64_t bytes() const { return narrow ? sizeof(uint16_t) : sizeof(uint32_t); }
+};
+
 // What learning takes besides pairs and their positions.
-uint64_t fixed_memory(const WordLayout& layout, uint64_t symbol_bytes, uint64_t symbol_limit) {
+uint64_t fixed_memory(const WordLayout& layout, const SymbolShape& symbols) {
   const uint64_t whole_pages = layout.slot_count() < kManySlots ? 0 : kHugePages;
-  return kProgramMemory + whole_pages + layout.slot_count() * symbol_bytes +
-         layout.slot_count() / 8 + layout.kept_bytes() + kSymbolBytes * symbol_limit;
+  return kProgramMemory + whole_pages + layout.slot_count() * symbols.bytes() +
+         layout.slot_count() / 8 + layout.kept_bytes() + kSymbolBytes * symbols.limit;
+}
+
+// What learning takes at least.
+uint64_t least_memory(const WordLayout& layout, const SymbolShape& symbols) {
+  return fixed_memory(layout, symbols) +
+         PairStore<uint32_t>::least_memory(layout.slot_count(), symbols.limit);
 }
 
 // Of the tokens as strings: the vocabulary, and a file under way that has each three times, with up
@@ -287,10 +305,15 @@ uint64_t token_memory(uint64_t token_bytes, uint64_t token_count) {
   return kProgramMemory + kCopies * token_bytes + kSymbolBytes * token_count;
 }
 
-// Bytes of all tokens together, as far as the words tell. A run of one letter has twice its length;
-// what repeats in a less simple way may have somewhat more, so four times as many are named.
-uint64_t likely_token_bytes(const WordLayout& layout, uint64_t symbol_limit) {
-  return std::min(layout.longest_word() * (symbol_limit - 256), 4 * layout.byte_count());
+// What is enough for learning and for the tokens. How long those are shows when they are learned. A
+// sum of lengths that no words pass is useless: a token may be all of a word but one byte, and the
+// next one all of it but two. A run of one letter has twice its length, what repeats in a less
+// simple way may have somewhat more; so four times is assumed, which names up to nine times what
+// repetitive text turns out to need, but hardly ever too little.
+uint64_t enough_memory(const WordLayout& layout, const SymbolShape& symbols) {
+  const uint64_t token_bytes =
+      std::min(layout.longest_word() * (symbols.limit - 256), 4 * layout.byte_count());
+  return std::max(least_memory(layout, symbols), token_memory(token_bytes, symbols.limit));
 }
 
 [[noreturn]] void throw_limit(const WordLayout& layout, uint64_t needed) {
@@ -302,20 +325,16 @@ uint64_t likely_token_bytes(const WordLayout& layout, uint64_t symbol_limit) {
 
 // The request with what its limit leaves for pairs.
 LearnRequest within_limit(const WordLayout& layout, const LearnRequest& request,
-                          uint64_t symbol_bytes, uint64_t symbol_limit) {
+                          const SymbolShape& symbols) {
   LearnRequest limited = request;
   if (request.memory_limit == 0) {
     return limited;
   }
-  const uint64_t fixed = fixed_memory(layout, symbol_bytes, symbol_limit);
-  const uint64_t least =
-      fixed + PairStore<uint32_t>::least_memory(layout.slot_count(), symbol_limit);
-  if (request.memory_limit < least) {
-    throw_limit(layout, std::max(least, token_memory(likely_token_bytes(layout, symbol_limit),
-                                                     symbol_limit)));
+  if (request.memory_limit < least_memory(layout, symbols)) {
+    throw_limit(layout, enough_memory(layout, symbols));
   }
   PairStoreLimits& limits = limited.tuning.limits;
-  limits.memory = request.memory_limit - fixed;
+  limits.memory = request.memory_limit - fixed_memory(layout, symbols);
   limits.least_garbage = std::min(limits.least_garbage, limits.memory / 32);
   return limited;
 }
@@ -326,23 +345,24 @@ LearnedMerges learn_merges(const WordWalk& words, const LearnRequest& request,
                            const base::ProgressFn& progress,
                            const std::function<void()>& laid_out) {
   const WordLayout layout(words);
-  // Every merge makes the text a token shorter at least.
-  const uint64_t symbol_limit = std::min(request.token_limit, 256 + layout.byte_count());
-  const bool narrow =
-      symbol_limit <= SymbolText<uint16_t>::kMostSymbols && !request.tuning.wide_symbols;
-  const LearnRequest limited =
-      within_limit(layout, request, narrow ? sizeof(uint16_t) : sizeof(uint32_t), symbol_limit);
-  const uint32_t limit = static_cast<uint32_t>(symbol_limit);
+  const SymbolShape symbols(layout, request.token_limit, request.tuning.wide_symbols);
+  const LearnRequest limited = within_limit(layout, request, symbols);
+  const uint32_t limit = static_cast<uint32_t>(symbols.limit);
   JoinedTokens tokens;
   LearnedMerges learned =
-      narrow ? learn<uint16_t>(layout, words, limited, limit, progress, laid_out, tokens)
-             : learn<uint32_t>(layout, words, limited, limit, progress, laid_out, tokens);
+      symbols.narrow ? learn<uint16_t>(layout, words, limited, limit, progress, laid_out, tokens)
+                     : learn<uint32_t>(layout, words, limited, limit, progress, laid_out, tokens);
   const uint64_t needed = token_memory(tokens.total_bytes(), tokens.size());
   if (request.memory_limit != 0 && needed > request.memory_limit) {
     throw_limit(layout, needed);
   }
   learned.tokens = tokens.all_bytes();
   return learned;
+}
+
+uint64_t enough_memory_to_learn(const WordWalk& words, uint64_t token_limit) {
+  const WordLayout layout(words);
+  return enough_memory(layout, SymbolShape(layout, token_limit, false));
 }
 
 }  // namespace netcl::text

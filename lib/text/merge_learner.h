@@ -79,6 +79,10 @@ LearnedMerges learn_merges(const WordWalk& words, const LearnRequest& request,
                            const base::ProgressFn& progress,
                            const std::function<void()>& laid_out = {});
 
+// A memory limit with which learn_merges() would not refuse these words, for all that is known of
+// them before: more words only need more. Walks over them once.
+uint64_t enough_memory_to_learn(const WordWalk& words, uint64_t token_limit);
+
 }  // namespace netcl::text
 
 #endif  // NETCL_TEXT_MERGE_LEARNER_H_

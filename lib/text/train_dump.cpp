@@ -107,6 +107,9 @@ DumpedMerges read_dumped_merges(base::LineReader& lines) {
   std::vector<TrainedMerge>& merges = dumped.merges;
   while (lines.next() && lines.complete()) {
     const std::string_view line = lines.line();
+    if (line.find('\0') != std::string_view::npos) {
+      break;  // a crash of the machine leaves zeros of what the disk did not get
+    }
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos) {
       throw FormatError(lines.where() + ": " + quote(line) + " is not a merge, a tab and a count");

@@ -12,7 +12,8 @@
 // Tokens are numbered without special tokens: 0 to 255 are the bytes in the order of "byte_order",
 // 256 is what the first merge made. Options and counts are there before the first merge; a batch of
 // merges counts when its last line is there. So a run that was killed at any moment leaves a dump
-// that is good up to its last whole batch.
+// that is good up to its last whole batch. Merges end before a line with a byte 0, which a crash of
+// the machine may leave.
 #ifndef NETCL_TEXT_TRAIN_DUMP_H_
 #define NETCL_TEXT_TRAIN_DUMP_H_
 

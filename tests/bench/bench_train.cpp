@@ -24,11 +24,11 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/peak_memory.h"
 #include "base/thread_pool.h"
 #include "parse_number.h"
 #include "text/byte_hash.h"
@@ -67,12 +67,6 @@ struct Times {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-uint64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 // Calls use(text, thread) for parts of all files between which no piece lies, and gives back the
@@ -195,7 +189,7 @@ Outcome train(const Arguments& arguments, base::ThreadPool& pool) {
   outcome.merges = learned.merges.size();
   outcome.last_count = learned.last_count;
   outcome.hash = hash_of(learned);
-  outcome.peak = peak_bytes();
+  outcome.peak = base::peak_memory_bytes();
   return outcome;
 }
 

@@ -99,6 +99,13 @@ std::string plain_lines(Rng& rng, size_t bytes) {
   return text;
 }
 
+uint64_t last_number(const std::string& text) {
+  const std::string digits = "0123456789";
+  const size_t last = text.find_last_of(digits);
+  const size_t begin = text.find_last_not_of(digits, last) + 1;
+  return std::stoull(text.substr(begin, last + 1 - begin));
+}
+
 struct Outcome {
   std::vector<std::pair<uint32_t, uint32_t>> merges;
   std::vector<uint64_t> counts;
@@ -323,10 +330,44 @@ TEST_CASE("bpe trainer: one pre-token that is larger than the memory limit is re
   options.temp_dir = place.path().string();
   BpeTrainer trainer(options);
   CHECK_THROWS_WITH(trainer.add_document(std::string(size_t{20} << 20, 'a')),
-                    Catch::Contains("the least is"));
+                    Catch::Contains("would do to count, to learn as well"));
   options.temp_dir = place.file("missing");
   BpeTrainer nowhere(options);
   CHECK_THROWS_AS(nowhere.add_document(std::string(size_t{12} << 20, 'a')), UsageError);
+}
+
+TEST_CASE("bpe trainer: what refuses a large pre-token names a limit for counting and learning") {
+  const netcl::tests::TempDir place;
+  Rng rng(31);
+  std::string word;
+  while (word.size() < 5000000) {
+    word += static_cast<char>('a' + rng.below(3));
+  }
+  TrainerOptions options;
+  options.vocab_size = 600;
+  options.temp_dir = place.path().string();
+  for (const std::string& text : {word, std::string(5000000, 'a')}) {
+    for (const std::string pattern : {"none", "gpt2"}) {
+      options.pattern = pattern;
+      options.memory_limit = 0;
+      const Outcome expected = train_serial({text}, options);
+      options.memory_limit = uint64_t{22} << 20;
+      std::vector<std::string> refusals;
+      for (bool done = false; !done && refusals.size() < 4;) {
+        try {
+          const Outcome outcome = train_serial({text}, options);
+          CHECK(outcome == expected);
+          done = true;
+        } catch (const UsageError& error) {
+          refusals.emplace_back(error.what());
+          options.memory_limit = last_number(refusals.back());
+        }
+      }
+      CAPTURE(pattern, refusals);
+      // That a text is one piece is known beforehand with no pattern only.
+      CHECK(refusals.size() == (pattern == "none" ? 1 : 2));
+    }
+  }
 }
 
 TEST_CASE("word runs: merged runs hold the sums in order") {

@@ -146,6 +146,25 @@ TEST_CASE("merge learner: equals the definition on random inventories in every w
   }
 }
 
+// More pairs of one count than the tunings with least memory have room for.
+TEST_CASE("merge learner: many pairs of equal counts are cut where memory is short") {
+  Rng rng(77);
+  for (int round = 0; round < 12; ++round) {
+    Words words;
+    for (int i = 0; i < 250; ++i) {
+      std::string word;
+      for (uint64_t k = 0; k < 2 + rng.below(3); ++k) {
+        word += static_cast<char>('a' + rng.below(16));
+      }
+      words[word] = round % 3 == 0 ? 1 + rng.below(2) : 5;
+    }
+    CAPTURE(round);
+    LearnRequest request = request_for(150, round % 2 == 0);
+    request.min_frequency = round % 3 == 1 ? 5 : 1;  // of the last pairs that may be merged
+    check_tunings(words, request, static_cast<size_t>(round) % 4, 4);
+  }
+}
+
 TEST_CASE("merge learner: long words of one letter or a short period") {
   Rng rng(5);
   for (const std::string period : {"a", "ab", "aab", "abcab", "aaaaaaaaab"}) {

@@ -159,6 +159,35 @@ TEST_CASE("train dump: from wherever it ends, going on gives the whole run") {
   }
 }
 
+TEST_CASE("train dump: merges end where a crash left zeros, whatever follows them") {
+  TrainerOptions options;
+  options.pattern = "gpt2";
+  BpeTrainer trainer(options);
+  trainer.add_document("abab abab");
+  std::string text = dump_head(trainer, options);
+  std::vector<size_t> ends = {text.size()};
+  const TrainedMerges merges = {{64, 65, 4}, {256, 256, 2}, {220, 257, 1}};
+  for (size_t i = 0; i < merges.size(); ++i) {
+    netcl::text::append_merge_batch({merges[i]}, i + 1, text);
+    ends.push_back(text.size());
+  }
+  const TempDir folder;
+  const std::string path = folder.file("dump");
+  for (size_t at = ends[0]; at < text.size(); ++at) {
+    for (const size_t zeros : {size_t{1}, size_t{20}, text.size()}) {
+      std::string torn = text;
+      torn.replace(at, std::min(zeros, text.size() - at), std::min(zeros, text.size() - at), '\0');
+      write_file(path, torn);
+      const Dump dump = read_dump(path);
+      const size_t whole =
+          static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin() - 1);
+      CAPTURE(at, zeros);
+      CHECK(dump.dumped.end == ends[whole]);
+      CHECK(dump.dumped.merges == TrainedMerges(merges.begin(), merges.begin() + whole));
+    }
+  }
+}
+
 TEST_CASE("train dump: a vocabulary of another size is that of a run from the beginning") {
   Rng rng(7);
   TrainerOptions options;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/train_report.h"
 
-#include <sys/resource.h>
-
 #include "base/json_file.h"
+#include "base/peak_memory.h"
 #include "base/version.h"
 
 namespace netcl::cli {
@@ -20,12 +19,6 @@ const char* stop_name(text::StopReason reason) {
       return "min-frequency";
   }
   return "";
-}
-
-// Largest resident set of this process; 0 when the system does not tell.
-uint64_t peak_memory_bytes() {
-  struct rusage usage {};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
 base::Json options_json(const TrainReportFacts& facts) {
@@ -83,7 +76,7 @@ std::string train_report_json(const TrainReportFacts& facts) {
   json["seconds"] = {{"count", facts.times.count_seconds},
                      {"merge", facts.times.merge_seconds},
                      {"write", facts.times.write_seconds}};
-  json["peak_memory_bytes"] = peak_memory_bytes();
+  json["peak_memory_bytes"] = base::peak_memory_bytes();
   json["options"] = options_json(facts);
   return base::to_text(json, 2) + "\n";
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/dump_file.h"
 
+#include <chrono>
+
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -11,6 +13,10 @@
 namespace netcl::train {
 
 namespace {
+
+// Most work that a crash of the machine takes away, when batches are small; a sync that takes long
+// then costs a small part of the time.
+constexpr std::chrono::milliseconds kSyncEvery{1000};
 
 uint64_t size_of_regular_file(const std::string& path) {
   struct stat status {};
@@ -50,7 +56,7 @@ DumpOutput::DumpOutput(const std::string& path, uint64_t every) : path_(path), e
 
 DumpOutput::DumpOutput(const DumpInput& input, uint64_t every)
     : path_(input.path()), every_(every), total_(input.merges().size()) {
-  file_.emplace(path_, input.end());
+  file_.emplace(path_, input.end(), kSyncEvery);
 }
 
 void DumpOutput::begin(const text::BpeTrainer& trainer, const text::TrainerOptions& options) {
@@ -60,7 +66,8 @@ void DumpOutput::begin(const text::BpeTrainer& trainer, const text::TrainerOptio
                *new_file_);
   new_file_->commit();
   new_file_.reset();
-  file_.emplace(path_, size_of_regular_file(path_));
+  file_.emplace(path_, size_of_regular_file(path_), kSyncEvery);
+  file_->sync();
 }
 
 void DumpOutput::add(const text::TrainedMerge& merge) {
@@ -75,6 +82,7 @@ void DumpOutput::finish() {
   if (!batch_.empty()) {
     write_batch();
   }
+  file_->sync();
 }
 
 void DumpOutput::write_batch() {

@@ -55,7 +55,7 @@ class DumpOutput {
   void begin(const text::BpeTrainer& trainer, const text::TrainerOptions& options);
   // The next merge. Throws IoError.
   void add(const text::TrainedMerge& merge);
-  // Writes the merges that fill no batch.
+  // Writes the merges that fill no batch, and waits until the disk has all.
   void finish();
 
  private:

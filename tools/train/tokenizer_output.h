@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "text/bpe_trainer.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_file.h"
 
@@ -19,13 +20,18 @@ enum class FileFormat { kJson, kTiktoken, kMerges };
 // The files that a tokenizer under this path is.
 std::vector<std::string> tokenizer_files(const std::string& path, FileFormat format);
 
+// What is wrong with a special token that formats with special tokens cannot hold beside every
+// merge (text::find_ambiguous_special); nothing when there is none.
+std::optional<std::string> describe_ambiguous_special(const text::TrainerOptions& options);
+
 class TokenizerOutput {
  public:
-  // Throws what would keep it from being written, so that no work is lost: IoError, UsageError.
-  TokenizerOutput(const std::string& path, FileFormat format);
+  // For a tokenizer that is trained with `options`. Throws what would keep it from being written,
+  // so that no work is lost: IoError, UsageError.
+  TokenizerOutput(const std::string& path, FileFormat format, text::TrainerOptions options);
 
-  // Writes the tokenizer beside its final name. Throws IoError, UsageError for one that the format
-  // cannot hold.
+  // Writes the tokenizer beside its final name. Throws IoError; UsageError for merges that a
+  // merges.txt cannot hold.
   void write(const text::BpeTokenizer& tokenizer);
   // Makes it visible, together with other results of the run (base::commit_all). Throws IoError.
   void commit(std::span<base::OutputFile* const> others);
