@@ -166,8 +166,8 @@ class Renderer {
   }
 
   void render(std::string_view json_text, const std::string& where) {
-    const Conversation conversation = parse_conversation(
-        parse_messages(json_text, where, options_.jsonl), where, common_);
+    const Conversation conversation =
+        parse_conversation(parse_messages(json_text, where, options_.jsonl), where, common_);
     try {
       if (tokenizer_) {
         write_ids(conversation);
