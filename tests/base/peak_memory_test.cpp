@@ -20,6 +20,9 @@ TEST_CASE("peak memory: it grows with memory that is touched and does not fall")
     CHECK(touched.back() == 'x');
   }
   CHECK(with >= before + kBytes - kOthers);
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // which keep notes of all memory
   CHECK(with <= 2 * before + kBytes + kOthers);
+#endif
   CHECK(peak_memory_bytes() + (size_t{1} << 20) >= with);  // the system counts in batches
 }
