@@ -4,6 +4,7 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 
@@ -260,7 +261,31 @@ class Renderer {
   bool has_generated_ = false;  // in the mask
 };
 
+// Standard input is read once.
+void check_standard_input(const Options& options) {
+  const bool is_messages =
+      options.files.empty() ||
+      std::find(options.files.begin(), options.files.end(), "-") != options.files.end();
+  std::string reader = is_messages ? "MESSAGES" : "";
+  for (const auto& [name, path] :
+       {std::pair<std::string, std::string>{"--template", options.chat.template_path},
+        {"--tokenizer-config", options.chat.config_path},
+        {"--tools", options.chat.tools_path},
+        {"--documents", options.chat.documents_path},
+        {"--vars", options.chat.variables_path},
+        {"-t", options.tokenizer.path}}) {
+    if (path != "-") {
+      continue;
+    }
+    if (!reader.empty()) {
+      throw base::UsageError(name + " -: standard input is read for " + reader + " already");
+    }
+    reader = name;
+  }
+}
+
 void check(const Options& options) {
+  check_standard_input(options);
   if (options.files.size() > 1 && !options.jsonl) {
     throw base::UsageError("several files are several conversations; give them with --jsonl");
   }

@@ -5,11 +5,15 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <new>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -280,11 +284,53 @@ size_t ChunkReader::read(std::span<char> buffer) {
   return read_some(fd_, path_, buffer.data(), buffer.size());
 }
 
+namespace {
+
+// The open descriptor that a path names, /dev/stdout and /dev/fd/3 for example, itself or by
+// symbolic links; -1 for any other. What is behind one is written to, never replaced: its file is
+// somebody else's, who may write on.
+int descriptor_of(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  for (int links = 0; links < kMostLinks; ++links) {
+    const std::string name = path.lexically_normal().string();
+    if (name == "/dev/stdout" || name == "/dev/stderr") {
+      return name == "/dev/stdout" ? STDOUT_FILENO : STDERR_FILENO;
+    }
+    for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"}) {
+      const std::string_view number =
+          std::string_view(name).substr(std::min(folder.size(), name.size()));
+      int descriptor = -1;
+      const auto end = std::from_chars(number.data(), number.data() + number.size(), descriptor);
+      if (name.starts_with(folder) && end.ec == std::errc() &&
+          end.ptr == number.data() + number.size() && descriptor >= 0) {
+        return descriptor;
+      }
+    }
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) {
+      return -1;
+    }
+    path = path.parent_path() / target;  // the target alone where it is absolute
+  }
+  return -1;
+}
+
+}  // namespace
+
 OutputFile::OutputFile(const std::string& path)
     : path_(is_standard_stream(path) ? std::string("-") : path) {
   struct stat status {};
   if (path_ == "-") {
     fd_ = STDOUT_FILENO;
+    return;
+  }
+  if (const int descriptor = descriptor_of(path_); descriptor >= 0) {
+    fd_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) {
+      throw_io(path_, "cannot open for writing", errno);
+    }
+    owns_fd_ = true;
     return;
   }
   const bool exists = ::stat(path_.c_str(), &status) == 0;

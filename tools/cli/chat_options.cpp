@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_file.h"
+#include "base/json_text.h"
 #include "cli/tool_app.h"
 #include "text/chat_preset.h"
 
@@ -31,7 +32,7 @@ Json variable_value(const std::string& text, const std::string& where) {
   const bool is_word = text == "true" || text == "false" || text == "null";
   const bool is_quoted =
       !text.empty() && std::string_view("\"[{").find(text[0]) != std::string_view::npos;
-  if (!is_word && !is_quoted && !Json::parse(text, nullptr, false).is_number()) {
+  if (!is_word && !is_quoted && !base::is_json_number(text)) {
     return text;
   }
   try {
