@@ -278,7 +278,8 @@ void check_standard_input(const Options& options) {
       continue;
     }
     if (!reader.empty()) {
-      throw base::UsageError(name + " -: standard input is read for " + reader + " already");
+      reader.insert(0, " -: standard input is read for ");
+      throw base::UsageError(name + reader.append(" already"));
     }
     reader = name;
   }
