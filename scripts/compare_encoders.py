@@ -57,16 +57,18 @@ class Skip(Exception):
     """The comparison cannot be made here."""
 
 
-def parse_arguments() -> argparse.Namespace:
-    def names(allowed):
-        def split(value: str) -> list[str]:
-            chosen = value.split(",")
-            for name in chosen:
-                if name not in allowed:
-                    raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(allowed)}")
-            return chosen
-        return split
+def names(allowed):
+    """The type of an argument that lists some of the allowed names."""
+    def split(value: str) -> list[str]:
+        chosen = value.split(",")
+        for name in chosen:
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(allowed)}")
+        return chosen
+    return split
 
+
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=pathlib.Path, required=True, metavar="BUILD_DIR")
     parser.add_argument("--corpus", type=pathlib.Path, required=True, metavar="DIR")

@@ -30,7 +30,7 @@ import tempfile
 import time
 
 import trainer_report as report
-from compare_encoders import cores_for, run_json
+from compare_encoders import cores_for, names, run_json
 from encoder_peers import clock_check
 from trainer_peers import identity
 
@@ -44,30 +44,26 @@ class Skip(Exception):
     """The comparison cannot be made here."""
 
 
-def parse_arguments() -> argparse.Namespace:
-    def names(value: str) -> list[str]:
-        for name in value.split(","):
-            if name not in PEERS:
-                raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(PEERS)}")
-        return value.split(",")
+def named_file(value: str) -> tuple[str, pathlib.Path]:
+    """The type of an argument NAME=FILE."""
+    name, _, path = value.partition("=")
+    if not name or not pathlib.Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"'{value}' is not NAME=FILE with a file that is there")
+    return name, pathlib.Path(path).resolve()
 
+
+def parse_arguments() -> argparse.Namespace:
     def numbers(value: str) -> list[int]:
         return list(dict.fromkeys(int(word) for word in value.split(",")))
 
-    def corpus(value: str) -> tuple[str, pathlib.Path]:
-        name, _, path = value.partition("=")
-        if not name or not pathlib.Path(path).is_file():
-            raise argparse.ArgumentTypeError(f"'{value}' is not NAME=FILE with a file that is there")
-        return name, pathlib.Path(path).resolve()
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=pathlib.Path, required=True, metavar="BUILD_DIR")
-    parser.add_argument("--corpus", type=corpus, action="append", required=True, metavar="NAME=FILE",
+    parser.add_argument("--corpus", type=named_file, action="append", required=True, metavar="NAME=FILE",
                         help="valid UTF-8; once for each corpus")
     parser.add_argument("--vocab-size", type=numbers, default=[32000, 128000], metavar="LIST",
                         help="default: 32000,128000")
     parser.add_argument("--threads", type=numbers, default=[2], metavar="LIST", help="default: 2")
-    parser.add_argument("--peers", type=names, default=list(PEERS), metavar="NAMES",
+    parser.add_argument("--peers", type=names(PEERS), default=list(PEERS), metavar="NAMES",
                         help="some of " + ",".join(PEERS) + "; default: all")
     parser.add_argument("--megabytes", type=float, help="only the first N MB of each corpus")
     parser.add_argument("--reference", choices=("tokenizers", "ours"), default="tokenizers")

@@ -166,19 +166,12 @@ PARTS = ("load", "start", "small", "worst", "memory")
 
 
 def main() -> int:
-    def parts(value: str) -> list[str]:
-        names = value.split(",")
-        for name in names:
-            if name not in PARTS:
-                raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(PARTS)}")
-        return names
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=pathlib.Path, required=True, metavar="BUILD_DIR")
     parser.add_argument("--corpus", type=pathlib.Path, required=True, metavar="DIR")
     parser.add_argument("-o", "--out", type=pathlib.Path, metavar="FILE.md")
     parser.add_argument("--rounds", type=int, default=7, metavar="N")
-    parser.add_argument("--only", type=parts, default=list(PARTS), metavar="PARTS", help=",".join(PARTS))
+    parser.add_argument("--only", type=comparison.names(PARTS), default=list(PARTS), metavar="PARTS", help=",".join(PARTS))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:

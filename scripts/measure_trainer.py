@@ -23,7 +23,8 @@ import sys
 import tempfile
 import time
 
-from compare_encoders import ROOT, cores_for
+from compare_encoders import ROOT, cores_for, names
+from compare_trainers import named_file
 from encoder_report import machine_facts
 
 PARTS = ("threads", "growth", "limit")
@@ -153,25 +154,12 @@ def chinese(size: int) -> bytes:
 
 
 def main() -> int:
-    def parts(value: str) -> list[str]:
-        names = value.split(",")
-        for name in names:
-            if name not in PARTS:
-                raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(PARTS)}")
-        return names
-
-    def corpus(value: str) -> tuple[str, pathlib.Path]:
-        name, _, path = value.partition("=")
-        if not name or not pathlib.Path(path).is_file():
-            raise argparse.ArgumentTypeError(f"'{value}' is not NAME=FILE with a file that is there")
-        return name, pathlib.Path(path).resolve()
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=pathlib.Path, required=True, metavar="BUILD_DIR")
-    parser.add_argument("--corpus", type=corpus, action="append", required=True, metavar="NAME=FILE")
+    parser.add_argument("--corpus", type=named_file, action="append", required=True, metavar="NAME=FILE")
     parser.add_argument("-o", "--out", type=pathlib.Path, metavar="FILE.md")
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--only", type=parts, default=list(PARTS), metavar="PARTS", help=",".join(PARTS))
+    parser.add_argument("--only", type=names(PARTS), default=list(PARTS), metavar="PARTS", help=",".join(PARTS))
     arguments = parser.parse_args()
     facts = machine_facts(ROOT)
     lines = [f"# Trainer, {facts['date']}", "", f"`scripts/measure_trainer.py` with {arguments.rounds} rounds; "

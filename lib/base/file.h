@@ -90,9 +90,8 @@ class ChunkReader {
 // temporary name right before it is renamed, so that not even a kill leaves anything. With "-" or
 // an empty path, bytes go to standard output at once. A path that names a special file (a FIFO,
 // /dev/null) or an open descriptor (/dev/stdout, /dev/fd/3), whatever is behind it, is written in
-// place; where it is a symbolic link, the file behind the
-// link is made or replaced. Every failure to write is an IoError; a closed pipe on standard output
-// is BrokenPipe.
+// place; where it is a symbolic link, the file behind the link is made or replaced. Every failure to
+// write is an IoError; a closed pipe on standard output is BrokenPipe.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

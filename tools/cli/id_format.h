@@ -75,8 +75,8 @@ class IdSink {
 // Reads a file or "-". kAuto tells npy, json, jsonl and txt from the name's extension, else from
 // the first byte that is no blank ('[' json, '{' jsonl, 0x93 npy), else it is text; raw u16 and u32
 // are never guessed. All but JSON is handed on as it arrives; JSON text or one line of it may have
-// kMostPipedBytes. Throws IoError
-// and FormatError; messages name the place, and a bad id with its position in the document.
+// kMostPipedBytes. Throws IoError and FormatError; messages name the place, and a bad id with its
+// position in the document.
 // `on_read`, which may be empty, gets the number of bytes of each read.
 void read_ids(const std::string& path, IdFormat format, IdSink& sink,
               const std::function<void(uint64_t)>& on_read = {});
