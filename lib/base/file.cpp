@@ -284,13 +284,9 @@ size_t ChunkReader::read(std::span<char> buffer) {
   return read_some(fd_, path_, buffer.data(), buffer.size());
 }
 
-namespace {
-
-// The open descriptor that a path names, /dev/stdout and /dev/fd/3 for example, itself or by
-// symbolic links; -1 for any other. What is behind one is written to, never replaced: its file is
-// somebody else's, who may write on.
-int descriptor_of(std::filesystem::path path) {
+int named_descriptor(const std::string& given) {
   constexpr int kMostLinks = 40;
+  std::filesystem::path path = given;
   for (int links = 0; links < kMostLinks; ++links) {
     const std::string name = path.lexically_normal().string();
     if (name == "/dev/stdout" || name == "/dev/stderr") {
@@ -316,8 +312,6 @@ int descriptor_of(std::filesystem::path path) {
   return -1;
 }
 
-}  // namespace
-
 OutputFile::OutputFile(const std::string& path)
     : path_(is_standard_stream(path) ? std::string("-") : path) {
   struct stat status {};
@@ -325,7 +319,8 @@ OutputFile::OutputFile(const std::string& path)
     fd_ = STDOUT_FILENO;
     return;
   }
-  if (const int descriptor = descriptor_of(path_); descriptor >= 0) {
+  // Its file is somebody else's, who may write on: never replaced.
+  if (const int descriptor = named_descriptor(path_); descriptor >= 0) {
     fd_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (fd_ < 0) {
       throw_io(path_, "cannot open for writing", errno);

@@ -90,8 +90,8 @@ class ChunkReader {
 // temporary name right before it is renamed, so that not even a kill leaves anything. With "-" or
 // an empty path, bytes go to standard output at once. A path that names a special file (a FIFO,
 // /dev/null) or an open descriptor (/dev/stdout, /dev/fd/3), whatever is behind it, is written in
-// place; where it is a symbolic link, the file behind the link is made or replaced. Every failure to
-// write is an IoError; a closed pipe on standard output is BrokenPipe.
+// place; where it is a symbolic link, the file behind the link is made or replaced. Every failure
+// to write is an IoError; a closed pipe on standard output is BrokenPipe.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -139,6 +139,10 @@ void commit_all(std::span<OutputFile* const> files);
 // The file that an OutputFile of this path would make or replace: where symbolic links at its end
 // point, whether or not a file is there. Throws IoError for links that go round in a circle.
 std::string follow_links(const std::string& path);
+
+// The open descriptor that a path names, /dev/stdout and /dev/fd/3 for example, itself or by
+// symbolic links; -1 for any other.
+int named_descriptor(const std::string& path);
 
 // The reader of our standard output went away: tools end quietly.
 class BrokenPipe {};

@@ -242,7 +242,9 @@ void refuse_same_outputs(const std::vector<std::string>& named) {
     return !special && resolved(a) == resolved(b);
   };
   std::vector<std::string> paths = named;
-  std::replace(paths.begin(), paths.end(), std::string("/dev/stdout"), std::string("-"));
+  std::replace_if(
+      paths.begin(), paths.end(),
+      [](const std::string& path) { return base::named_descriptor(path) == STDOUT_FILENO; }, "-");
   for (size_t i = 0; i < paths.size(); ++i) {
     for (size_t j = i + 1; j < paths.size(); ++j) {
       if (!paths[i].empty() && !paths[j].empty() &&
